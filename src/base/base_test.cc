@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "base/csv.h"
 #include "base/file.h"
@@ -125,6 +126,62 @@ TEST(JsonRead, AllMistakesAtOnce) {
   EXPECT_THAT(message, HasSubstr("p.json.c: found nothing, expected a number"));
 }
 
+TEST(PutKnown, LeavesOutWhatIsNotKnown) {
+  Json json = Json::object();
+  put_known(json, "a", NAN);
+  put_known(json, "b", std::optional<double>());
+  put_known(json, "c", 0.5);
+  put_known(json, "d", std::optional<int64_t>(3));
+  put_known(json, "e", false);
+  put_known(json, "f", std::string());
+  put_known(json, "g", std::optional<double>(INFINITY));
+  put_known(json, "h", std::string("x"));
+  EXPECT_EQ(json.dump(), R"({"c":0.5,"d":3,"e":false,"h":"x"})");
+}
+
+TEST(Json, KeysThatNobodyAskedForAreRefused) {
+  const Json json = {{"name", "a"}, {"nodse", 1}, {"note", ""}, {"prise", 2}};
+  JsonReader in(json, "c.json");
+  in.string("name");
+  in.optional_integer("nodes", 1, 10);
+  in.optional_amount("price");
+  in.refuse_others({"note"});
+  EXPECT_EQ(in.finish().error().message,
+            "c.json.nodse: found an unknown key, expected one of nodes, note, name, price; "
+            "c.json.prise: found an unknown key, expected one of price, name, note, ...");
+}
+
+TEST(Json, OptionalFieldsHaveLimits) {
+  const Json json = {{"low", -1},
+                     {"huge", UINT64_MAX},
+                     {"text", "x"},
+                     {"amount", -0.5},
+                     {"two", {1, 2}},
+                     {"names", {"a", "b"}},
+                     {"long", std::string((1 << 20) + 1, 'x')}};
+  JsonReader in(json, "p.json");
+  EXPECT_EQ(in.optional_integer("absent", 0, 9), std::nullopt);
+  EXPECT_EQ(in.optional_boolean("absent"), std::nullopt);
+  EXPECT_EQ(in.optional_integer("low", 0, 9), std::nullopt);
+  EXPECT_EQ(in.optional_integer("huge", 1, 9), std::nullopt);
+  EXPECT_EQ(in.optional_integer("text", 1, 9), std::nullopt);
+  EXPECT_EQ(in.optional_amount("amount"), std::nullopt);
+  in.each("two", 1, [](const Json&, const std::string&) { FAIL(); });
+  std::vector<std::string> paths;
+  in.each("two", 2, [&](const Json&, const std::string& path) { paths.push_back(path); });
+  EXPECT_EQ(paths, (std::vector<std::string>{"p.json.two[0]", "p.json.two[1]"}));
+  EXPECT_EQ(in.strings("names", 1), std::vector<std::string>());
+  EXPECT_EQ(in.string("long"), "");
+  EXPECT_EQ(in.finish().error().message,
+            "p.json.low: found -1, expected an integer from 0 to 9; "
+            "p.json.huge: found a huge number, expected an integer of at most 9223372036854775807; "
+            "p.json.text: found string, expected an integer; "
+            "p.json.amount: found -0.500000, expected a number of at least 0; "
+            "p.json.two: found 2 entries, expected at most 1; "
+            "p.json.names: found 2 entries, expected at most 1; "
+            "p.json.long: found a text of 1048577 bytes, expected at most 1048576");
+}
+
 TEST(File, RoundTripAndErrors) {
   const std::string path = testing::TempDir() + "/perfcast_file_test";
   ASSERT_TRUE(write_file_atomically(path, "hello"));
@@ -141,6 +198,48 @@ TEST(File, RoundTripAndErrors) {
   EXPECT_TRUE(S_ISCHR(facts.st_mode));
   unlink(path.c_str());
 }
+
+// What stood there stays what it was, but for its content.
+TEST(File, WritingKeepsLinksModesAndOwners) {
+  std::string folder = testing::TempDir() + "perfcast-write-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const auto mode_of = [](const std::string& path) {
+    struct stat facts {};
+    return lstat(path.c_str(), &facts) == 0 ? facts.st_mode : 0;
+  };
+  const std::string file = folder + "/file", link = folder + "/link", second = folder + "/second";
+  ASSERT_TRUE(write_file_atomically(file, "a"));
+  const mode_t mask = umask(0);
+  umask(mask);
+  EXPECT_EQ(mode_of(file) & 07777, 0666 & ~mask);
+  ASSERT_EQ(chmod(file.c_str(), 0600), 0);
+  ASSERT_EQ(symlink("file", link.c_str()), 0);
+  ASSERT_EQ(symlink(link.c_str(), second.c_str()), 0);
+  ASSERT_TRUE(write_file_atomically(second, "b"));
+  EXPECT_TRUE(S_ISLNK(mode_of(second)));
+  EXPECT_TRUE(S_ISLNK(mode_of(link)));
+  EXPECT_EQ(*read_file(file), "b");
+  EXPECT_EQ(mode_of(file) & 07777, 0600u);
+  // A link to what is not there yet.
+  ASSERT_EQ(unlink(file.c_str()), 0);
+  ASSERT_TRUE(write_file_atomically(link, "c"));
+  EXPECT_EQ(*read_file(file), "c");
+  EXPECT_TRUE(S_ISLNK(mode_of(link)));
+  // Two that name each other are none.
+  const std::string one = folder + "/one", other = folder + "/other";
+  ASSERT_EQ(symlink(other.c_str(), one.c_str()), 0);
+  ASSERT_EQ(symlink(one.c_str(), other.c_str()), 0);
+  EXPECT_FALSE(write_file_atomically(one, "d"));
+  // As long a name as there may be; nothing else is left in the folder.
+  const std::string longest = folder + "/" + std::string(255, 'x');
+  EXPECT_TRUE(write_file_atomically(longest, "e"));
+  size_t entries = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder)) ++entries;
+  EXPECT_EQ(entries, 6u);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(File, FullDiskLeavesTheOldFile) { EXPECT_EQ(write_file_atomically("/dev/full", "x").error().code, "file-error"); }
 
 std::string gzipped(const std::string& text) {
   z_stream stream{};

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/number_style.h"
 #include "base/text.h"
 
 namespace perfcast {
@@ -42,10 +43,25 @@ std::string csv_number(double value) { return std::isfinite(value) ? fmt::format
 
 namespace {
 
+constexpr std::pair<char, const char*> kSeparators[] = {
+    {',', "commas"}, {';', "semicolons"}, {'\t', "tabs"}, {'|', "bars"}};
+
+// How often each separator stands in the first line, outside of quotes.
+size_t count_in_first_line(std::string_view text, char separator) {
+  size_t count = 0;
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted && c == '\n') break;
+    count += !quoted && c == separator ? 1 : 0;
+  }
+  return count;
+}
+
 // Of a table of one column whose name holds what other programs separate columns by; else empty.
 std::string separated_otherwise(const std::vector<std::string>& columns) {
   if (columns.size() != 1) return "";
-  for (const auto& [character, name] : {std::pair{';', "semicolons"}, {'\t', "tabs"}}) {
+  for (const auto& [character, name] : kSeparators) {
     if (columns[0].find(character) != std::string::npos)
       return fmt::format(": columns look separated by {}, where commas are needed, and points in numbers", name);
   }
@@ -53,6 +69,57 @@ std::string separated_otherwise(const std::vector<std::string>& columns) {
 }
 
 }  // namespace
+
+Result<CsvTable> CsvTable::parse_any_form(std::string_view text, const std::string& source,
+                                          std::optional<char> separator) {
+  const std::string_view first = text.substr(std::min(text.find_first_not_of("\xEF\xBB\xBF\r\n"), text.size()));
+  const auto* const best =
+      std::max_element(std::begin(kSeparators), std::end(kSeparators), [&](const auto& one, const auto& other) {
+        return count_in_first_line(first, one.first) < count_in_first_line(first, other.first);
+      });
+  auto table = parse(text, source, separator.value_or(best->first));
+  if (!table) return table;
+  if (!separator && best->first != ',') table->form_ = std::string("columns separated by ") + best->second;
+  table->use_number_style();
+  return table;
+}
+
+void CsvTable::use_number_style() {
+  // Most tables are plain, and large ones are to be read fast.
+  const bool is_plain = std::none_of(cells_.begin(), cells_.end(), [](const std::string& text) {
+    return text.find_first_of("0123456789") != std::string::npos &&
+           (text.find_first_of(",' \xC2\xE2\xA0") != std::string::npos ||
+            std::count(text.begin(), text.end(), '.') > 1);
+  });
+  if (is_plain) return;
+  const size_t width = columns_.size();
+  std::vector<size_t> numeric;
+  NumberEvidence evidence;
+  for (size_t column = 0; column < width; ++column) {
+    size_t filled = 0, numbers = 0;
+    for (size_t row = 0; row < rows(); ++row) {
+      const std::string_view text = trim(cell(row, column));
+      filled += text.empty() ? 0 : 1;
+      numbers += looks_like_number(text) ? 1 : 0;
+    }
+    if (numbers == 0 || 2 * numbers < filled) continue;
+    numeric.push_back(column);
+    for (size_t row = 0; row < rows(); ++row) evidence.see(cell(row, column));
+  }
+  const auto style = evidence.decide(source_);
+  if (!style) {
+    number_problem_ = style.error().message;
+    return;
+  }
+  if (style->is_plain()) return;
+  form_ += (form_.empty() ? "" : "; ") + describe(*style);
+  for (const size_t column : numeric) {
+    for (size_t row = 0; row < rows(); ++row) {
+      std::string& text = cells_[row * width + column];
+      if (auto plain = plain_number(text, *style)) text = std::move(*plain);
+    }
+  }
+}
 
 Result<CsvTable> CsvTable::parse(std::string_view text, const std::string& source, char separator) {
   CsvTable table;
@@ -151,7 +218,8 @@ Result<std::optional<double>> CsvTable::number(size_t row, size_t column) const 
   if (text.find_first_not_of(" \t") == std::string_view::npos) return std::optional<double>();
   if (const auto value = parse_number(text)) return std::optional<double>(*value);
   return Error{"bad-number",
-               "'" + std::string(text.substr(0, 40)) + "' in column '" + columns_[column] + "' is no number",
+               "'" + std::string(text.substr(0, 40)) + "' in column '" + columns_[column] + "' is no number" +
+                   (number_problem_.empty() ? "" : ": " + number_problem_),
                where(row), "a finite number, or nothing where it was not measured"};
 }
 

@@ -16,6 +16,15 @@ class CsvTable {
   // The first record names the columns; names must be unique, every record must have as many cells.
   static Result<CsvTable> parse(std::string_view text, const std::string& source, char separator = ',');
 
+  // A table of people or of other tools: columns separated by commas, semicolons, tabs or bars, by what the first line
+  // has most of; numbers of whatever style (number_style.h), which cells then hold as programs write them. Where the
+  // style can't be told, cells stay as they are, and number() says why.
+  // `separator`: where it is known.
+  static Result<CsvTable> parse_any_form(std::string_view text, const std::string& source,
+                                         std::optional<char> separator = std::nullopt);
+  // How it was read where that isn't plain: "columns separated by semicolons; decimal commas". Empty: as it stands.
+  const std::string& form() const { return form_; }
+
   size_t rows() const { return lines_.size(); }
   const std::vector<std::string>& columns() const { return columns_; }
   std::optional<size_t> find_column(std::string_view name) const;
@@ -29,7 +38,11 @@ class CsvTable {
   std::string where(size_t row) const;
 
  private:
+  void use_number_style();
+
   std::string source_;
+  std::string form_;
+  std::string number_problem_;  // why numbers that aren't plain stay as they are
   std::vector<std::string> columns_;
   std::vector<std::string> cells_;
   std::vector<size_t> lines_;

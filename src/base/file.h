@@ -12,7 +12,7 @@ namespace perfcast {
 // Reads at most `limit_bytes`; a larger file is an error ("file-too-large"), never a truncated read. Files that begin
 // with the gzip magic are decompressed, all members of them (the limit holds for the decompressed text). Zero bytes
 // behind the last member are padding, as gzip has it; anything else there, and a truncated or corrupt stream, is
-// "bad-gzip".
+// "bad-gzip". Text in UTF-16 that begins with its byte-order mark becomes UTF-8, and UTF-8's own mark is left out.
 Result<std::string> read_file(const std::string& path, size_t limit_bytes = size_t{1} << 30);
 // The same, but the bytes as they lie there, whatever they begin with.
 Result<std::string> read_bytes(const std::string& path, size_t limit_bytes = size_t{1} << 30);

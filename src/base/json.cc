@@ -9,6 +9,7 @@ namespace perfcast {
 namespace {
 
 constexpr int kMaximumDepth = 64;
+constexpr size_t kMaximumTextBytes = size_t{1} << 20;
 
 // nlohmann's parser doesn't recurse, but destroying or walking a deep document does: count the nesting first.
 int depth_of(std::string_view text) {
@@ -88,6 +89,7 @@ JsonReader::JsonReader(const Json& object, std::string path)
 
 const Json* JsonReader::find(const std::string& key, bool required, const char* expected) {
   if (!is_object_) return nullptr;
+  if (std::ranges::find(asked_, key) == asked_.end()) asked_.push_back(key);
   const auto found = object_.find(key);
   if (found == object_.end() || found->is_null()) {
     if (required) complain(key, "nothing", expected);
@@ -97,7 +99,32 @@ const Json* JsonReader::find(const std::string& key, bool required, const char* 
 }
 
 void JsonReader::complain(const std::string& key, const std::string& found, const std::string& expected) {
-  complaints_.push_back(path_ + "." + key + ": found " + found + ", expected " + expected);
+  complaints_.push_back(path(key) + ": found " + found + ", expected " + expected);
+}
+
+void JsonReader::refuse_others(const std::vector<std::string>& also) {
+  if (!is_object_) return;
+  std::vector<std::string> known = asked_;
+  known.insert(known.end(), also.begin(), also.end());
+  size_t named = known.size();
+  for (const auto& [key, value] : object_.items()) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    complain(printable(key.substr(0, 60)), "an unknown key", "one of " + nearest_names(key, known, named));
+    named = 3;
+  }
+}
+
+bool JsonReader::has_at_most(const std::string& key, const Json& array, size_t most) {
+  if (array.size() <= most) return true;
+  complain(key, std::to_string(array.size()) + " entries", "at most " + std::to_string(most));
+  return false;
+}
+
+std::string JsonReader::not_too_long(const std::string& key, const Json& text) {
+  const auto& value = text.get_ref<const std::string&>();
+  if (value.size() <= kMaximumTextBytes) return value;
+  complain(key, "a text of " + std::to_string(value.size()) + " bytes", "at most " + std::to_string(kMaximumTextBytes));
+  return {};
 }
 
 std::string JsonReader::string(const std::string& key) {
@@ -107,7 +134,7 @@ std::string JsonReader::string(const std::string& key) {
     complain(key, kind_of(*value), "a string");
     return {};
   }
-  return value->get<std::string>();
+  return not_too_long(key, *value);
 }
 
 double JsonReader::number(const std::string& key) {
@@ -125,6 +152,10 @@ int64_t JsonReader::integer(const std::string& key) {
   if (value == nullptr) return 0;
   if (!value->is_number_integer()) {
     complain(key, kind_of(*value), "an integer");
+    return 0;
+  }
+  if (value->is_number_unsigned() && value->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) {
+    complain(key, "a huge number", "an integer of at most " + std::to_string(INT64_MAX));
     return 0;
   }
   return value->get<int64_t>();
@@ -156,19 +187,46 @@ std::optional<double> JsonReader::optional_number(const std::string& key) {
   if (find(key, false, "") == nullptr) return std::nullopt;
   return number(key);
 }
+std::optional<double> JsonReader::optional_amount(const std::string& key) {
+  const std::optional<double> value = optional_number(key);
+  if (!value || *value >= 0) return value;
+  complain(key, std::to_string(*value), "a number of at least 0");
+  return std::nullopt;
+}
+std::optional<int64_t> JsonReader::optional_integer(const std::string& key, int64_t low, int64_t high) {
+  if (find(key, false, "") == nullptr) return std::nullopt;
+  const size_t before = complaints_.size();
+  const int64_t value = integer(key);
+  if (complaints_.size() > before) return std::nullopt;
+  if (value >= low && value <= high) return value;
+  complain(key, std::to_string(value), "an integer from " + std::to_string(low) + " to " + std::to_string(high));
+  return std::nullopt;
+}
+std::optional<bool> JsonReader::optional_boolean(const std::string& key) {
+  if (find(key, false, "") == nullptr) return std::nullopt;
+  return boolean(key);
+}
 
-std::vector<std::string> JsonReader::strings(const std::string& key) {
+std::vector<std::string> JsonReader::strings(const std::string& key, size_t most) {
   std::vector<std::string> result;
   const Json* values = array(key);
-  if (values == nullptr) return result;
+  if (values == nullptr || !has_at_most(key, *values, most)) return result;
   for (const Json& value : *values) {
     if (!value.is_string()) {
       complain(key, "an array holding " + kind_of(value), "an array of strings");
       return {};
     }
-    result.push_back(value.get<std::string>());
+    result.push_back(not_too_long(key, value));
   }
   return result;
+}
+
+void JsonReader::each(const std::string& key, size_t most,
+                      const std::function<void(const Json&, const std::string&)>& read) {
+  const Json* elements = array(key);
+  if (elements == nullptr || !has_at_most(key, *elements, most)) return;
+  size_t index = 0;
+  for (const Json& element : *elements) read(element, path(key) + "[" + std::to_string(index++) + "]");
 }
 
 const Json* JsonReader::array(const std::string& key) {

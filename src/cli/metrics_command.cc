@@ -102,7 +102,7 @@ void add_metrics_command(CLI::App& app, CommandContext& context) {
             "Shows this metric with its formula and sources, or all whose names contain this.");
   add_basic(*verb, "--group", chosen->group, "NAME",
             "Shows only this group, such as work, mix, memory, branch or system.");
-  add_advanced(*verb, "--markdown", chosen->markdown, "The whole catalogue as docs/metrics.md");
+  add_advanced(*verb, "--markdown", chosen->markdown, "Prints the whole catalogue as docs/metrics.md.");
   add_common_options(*verb, context, kNoFurtherOption);
   verb->callback([chosen, &context] { context.run = [chosen, &context] { return run(*chosen, context.options); }; });
 }

@@ -10,14 +10,13 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "machine/facts/checked_fields.h"
 
 namespace perfcast {
 namespace {
 
 constexpr size_t kMaximumProfileBytes = size_t{64} << 20;
 constexpr size_t kMaximumArguments = size_t{1} << 20;
-constexpr size_t kMaximumNames = CheckedFields::kMaximumNames;
+constexpr size_t kMaximumNames = 10'000;  // metrics, collectors, ... of one object
 constexpr size_t kMaximumPhases = 100'000;
 constexpr int64_t kMaximumKinds = 64;
 constexpr size_t kMaximumNameLength = 128;
@@ -65,10 +64,10 @@ bool is_never_negative(std::string_view name) {
 }
 
 // Fields whose mistakes are added to a document's.
-class Fields : public CheckedFields {
+class Fields : public JsonReader {
  public:
   Fields(const Json& json, std::string path, Mistakes& mistakes)
-      : CheckedFields(json, std::move(path)), mistakes_(mistakes) {}
+      : JsonReader(json, std::move(path)), mistakes_(mistakes) {}
   ~Fields() { mistakes_.add(finish()); }
   Fields(const Fields&) = delete;
   Fields& operator=(const Fields&) = delete;
@@ -129,43 +128,42 @@ HostFacts read_host(const Json& json, const std::string& path, Mistakes& mistake
 CollectorRecord read_collector(const Json& json, const std::string& path, Mistakes& mistakes) {
   Fields in(json, path, mistakes);
   CollectorRecord record;
-  record.name = in.text("name");
-  record.version = in.text_or_empty("version");
-  record.seconds_s = in.amount("seconds_s");
-  record.status = in.text_or_empty("status");
-  record.note = in.text_or_empty("note");
+  record.name = in.string("name");
+  record.version = in.string_or("version", "");
+  record.seconds_s = in.optional_amount("seconds_s");
+  record.status = in.string_or("status", "");
+  record.note = in.string_or("note", "");
   return record;
 }
 
 ProfileWarning read_warning(const Json& json, const std::string& path, Mistakes& mistakes) {
   Fields in(json, path, mistakes);
-  return {in.text("code"), in.text_or_empty("message"), in.text_or_empty("advice")};
+  return {in.string("code"), in.string_or("message", ""), in.string_or("advice", "")};
 }
 
 ProfilePhase read_phase(const Json& json, const std::string& path, Mistakes& mistakes) {
   Fields in(json, path, mistakes);
   ProfilePhase phase;
-  phase.first_instruction_count = in.amount("first_instruction_count").value_or(0);
-  phase.instructions_count = in.amount("instructions_count").value_or(0);
-  if (const Json* metrics = in.reader().object("metrics")) {
+  phase.first_instruction_count = in.optional_amount("first_instruction_count").value_or(0);
+  phase.instructions_count = in.optional_amount("instructions_count").value_or(0);
+  if (const Json* metrics = in.object("metrics")) {
     phase.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
   }
-  if (const auto kind = in.integer("kind", 0, kMaximumKinds - 1)) phase.kind = static_cast<size_t>(*kind);
-  phase.native_cpu_s = in.amount("native_cpu_s");
+  if (const auto kind = in.optional_integer("kind", 0, kMaximumKinds - 1)) phase.kind = static_cast<size_t>(*kind);
+  phase.native_cpu_s = in.optional_amount("native_cpu_s");
   return phase;
 }
 
 PhaseKind read_phase_kind(const Json& json, const std::string& path, Mistakes& mistakes) {
   Fields in(json, path, mistakes);
   PhaseKind kind;
-  kind.instructions_count = in.amount("instructions_count").value_or(0);
-  kind.visits_count = in.amount("visits_count").value_or(0);
+  kind.instructions_count = in.optional_amount("instructions_count").value_or(0);
+  kind.visits_count = in.optional_amount("visits_count").value_or(0);
   kind.representative_phase =
-      static_cast<size_t>(in.integer("representative_phase", 0, kMaximumPhases - 1).value_or(0));
-  kind.native_cpu_s = in.amount("native_cpu_s");
-  kind.native_deviation_s = in.amount("native_deviation_s");
-  if (const Json* metrics = in.reader().object("metrics"))
-    kind.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
+      static_cast<size_t>(in.optional_integer("representative_phase", 0, kMaximumPhases - 1).value_or(0));
+  kind.native_cpu_s = in.optional_amount("native_cpu_s");
+  kind.native_deviation_s = in.optional_amount("native_deviation_s");
+  if (const Json* metrics = in.object("metrics")) kind.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
   return kind;
 }
 
@@ -188,8 +186,8 @@ std::vector<double> read_row(const Json& json, const std::string& path, size_t s
 void read_phase_kinds(const Json& json, const std::string& path, Profile& profile, Mistakes& mistakes) {
   Fields in(json, path, mistakes);
   PhaseSet set;
-  set.program = in.text_or_empty("program");
-  set.instructions_ratio = std::min(1.0, in.amount("instructions_ratio").value_or(1));
+  set.program = in.string_or("program", "");
+  set.instructions_ratio = std::min(1.0, in.optional_amount("instructions_ratio").value_or(1));
   in.each("kinds", kMaximumKinds,
           [&](const Json& entry, const std::string& at) { set.kinds.push_back(read_phase_kind(entry, at, mistakes)); });
   in.each("transitions", kMaximumKinds, [&](const Json& entry, const std::string& at) {
@@ -213,12 +211,12 @@ void read_phase_kinds(const Json& json, const std::string& path, Profile& profil
 ProfilePart read_part(const Json& json, const std::string& path, Mistakes& mistakes) {
   Fields in(json, path, mistakes);
   ProfilePart part;
-  part.program = in.text("program");
-  part.command = in.text_or_empty("command");
-  part.processes_count = in.amount("processes_count").value_or(0);
-  part.instrumented_count = in.amount("instrumented_count").value_or(0);
-  part.cpu_s = in.amount("cpu_s");
-  if (const Json* metrics = in.reader().object("metrics")) {
+  part.program = in.string("program");
+  part.command = in.string_or("command", "");
+  part.processes_count = in.optional_amount("processes_count").value_or(0);
+  part.instrumented_count = in.optional_amount("instrumented_count").value_or(0);
+  part.cpu_s = in.optional_amount("cpu_s");
+  if (const Json* metrics = in.object("metrics")) {
     part.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
   }
   return part;
@@ -227,21 +225,21 @@ ProfilePart read_part(const Json& json, const std::string& path, Mistakes& mista
 CourseInterval read_interval(const Json& json, const std::string& path, Mistakes& mistakes) {
   Fields in(json, path, mistakes);
   CourseInterval interval;
-  interval.length_s = in.amount("length_s").value_or(0);
-  interval.running_count = in.amount("running_count").value_or(0);
-  interval.ready_count = in.amount("ready_count").value_or(0);
-  interval.blocked_count = in.amount("blocked_count").value_or(0);
-  interval.system_ratio = in.amount("system_ratio").value_or(0);
-  interval.page_faults_minor_count = in.amount("page_faults_minor_count").value_or(0);
-  interval.resident_bytes = in.amount("resident_bytes").value_or(0);
+  interval.length_s = in.optional_amount("length_s").value_or(0);
+  interval.running_count = in.optional_amount("running_count").value_or(0);
+  interval.ready_count = in.optional_amount("ready_count").value_or(0);
+  interval.blocked_count = in.optional_amount("blocked_count").value_or(0);
+  interval.system_ratio = in.optional_amount("system_ratio").value_or(0);
+  interval.page_faults_minor_count = in.optional_amount("page_faults_minor_count").value_or(0);
+  interval.resident_bytes = in.optional_amount("resident_bytes").value_or(0);
   return interval;
 }
 
 ThreadCounts read_thread(const Json& json, const std::string& path, Mistakes& mistakes) {
   Fields in(json, path, mistakes);
   ThreadCounts thread;
-  thread.program = in.text("program");
-  if (const Json* metrics = in.reader().object("metrics")) {
+  thread.program = in.string("program");
+  if (const Json* metrics = in.object("metrics")) {
     thread.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
   }
   return thread;
@@ -317,8 +315,8 @@ Json phase_kinds_to_json(const PhaseSet& set) {
                   {"visits_count", number_to_json(kind.visits_count)},
                   {"representative_phase", kind.representative_phase},
                   {"metrics", metrics_to_json(kind.metrics)}};
-    put(entry, "native_cpu_s", kind.native_cpu_s);
-    put(entry, "native_deviation_s", kind.native_deviation_s);
+    put_known(entry, "native_cpu_s", kind.native_cpu_s);
+    put_known(entry, "native_deviation_s", kind.native_deviation_s);
     json["kinds"].push_back(std::move(entry));
   }
   return json;
@@ -328,12 +326,12 @@ Json phase_kinds_to_json(const PhaseSet& set) {
 
 Json to_json(const Profile& profile) {
   Json json = {{"schema", kProfileSchema}, {"program", profile.program}, {"command", profile.command}};
-  put(json, "instruction_set", profile.instruction_set);
-  put(json, "started_utc", profile.started_utc);
-  put(json, "exit_code", profile.exit_code);
-  put(json, "signal", profile.signal);
-  put(json, "work_units", profile.work_units);
-  put(json, "work_unit", profile.work_unit);
+  put_known(json, "instruction_set", profile.instruction_set);
+  put_known(json, "started_utc", profile.started_utc);
+  put_known(json, "exit_code", profile.exit_code);
+  put_known(json, "signal", profile.signal);
+  put_known(json, "work_units", profile.work_units);
+  put_known(json, "work_unit", profile.work_unit);
   json["host"] = to_json(profile.host);
   json["metrics"] = metrics_to_json(profile.metrics);
   std::map<std::string, std::string> missing = profile.missing;
@@ -345,17 +343,17 @@ Json to_json(const Profile& profile) {
   json["collectors"] = Json::array();
   for (const CollectorRecord& record : profile.collectors) {
     Json entry = {{"name", record.name}};
-    put(entry, "version", record.version);
-    put(entry, "seconds_s", record.seconds_s);
-    put(entry, "status", record.status);
-    put(entry, "note", record.note);
+    put_known(entry, "version", record.version);
+    put_known(entry, "seconds_s", record.seconds_s);
+    put_known(entry, "status", record.status);
+    put_known(entry, "note", record.note);
     json["collectors"].push_back(std::move(entry));
   }
   json["warnings"] = Json::array();
   for (const ProfileWarning& warning : profile.warnings) {
     Json entry = {{"code", warning.code}};
-    put(entry, "message", warning.message);
-    put(entry, "advice", warning.advice);
+    put_known(entry, "message", warning.message);
+    put_known(entry, "advice", warning.advice);
     json["warnings"].push_back(std::move(entry));
   }
   json["phases"] = Json::array();
@@ -364,11 +362,11 @@ Json to_json(const Profile& profile) {
                   {"instructions_count", number_to_json(phase.instructions_count)},
                   {"metrics", metrics_to_json(phase.metrics)}};
     if (phase.kind) entry["kind"] = *phase.kind;
-    put(entry, "native_cpu_s", phase.native_cpu_s);
+    put_known(entry, "native_cpu_s", phase.native_cpu_s);
     json["phases"].push_back(std::move(entry));
   }
   if (profile.phase_kinds) json["phase_kinds"] = phase_kinds_to_json(*profile.phase_kinds);
-  put(json, "accounted_cpu_ratio", profile.accounted_cpu_ratio);
+  put_known(json, "accounted_cpu_ratio", profile.accounted_cpu_ratio);
   if (profile.partly_seen) {
     json["partly_seen"] = {{"seen_ratio", number_to_json(profile.partly_seen->seen_ratio)},
                            {"unlike_ratio", number_to_json(profile.partly_seen->unlike_ratio)}};
@@ -396,8 +394,8 @@ Json to_json(const Profile& profile) {
                   {"processes_count", number_to_json(part.processes_count)},
                   {"instrumented_count", number_to_json(part.instrumented_count)},
                   {"metrics", metrics_to_json(part.metrics)}};
-    put(entry, "command", part.command);
-    put(entry, "cpu_s", part.cpu_s);
+    put_known(entry, "command", part.command);
+    put_known(entry, "cpu_s", part.cpu_s);
     json["processes"].push_back(std::move(entry));
   }
   return json;
@@ -409,19 +407,19 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
   Mistakes mistakes;
   {
     Fields in(json, source, mistakes);
-    profile.program = in.text("program");
-    profile.command = in.texts("command", kMaximumArguments);
-    profile.instruction_set = in.text_or_empty("instruction_set");
-    profile.started_utc = in.text_or_empty("started_utc");
-    if (const auto code = in.integer("exit_code", 0, 255)) profile.exit_code = static_cast<int>(*code);
-    if (const auto signal = in.integer("signal", 1, 128)) profile.signal = static_cast<int>(*signal);
-    profile.work_units = in.amount("work_units");
-    profile.work_unit = in.text_or_empty("work_unit");
-    if (const Json* host = in.reader().object("host")) profile.host = read_host(*host, in.path("host"), mistakes);
-    if (const Json* metrics = in.reader().require_object("metrics")) {
+    profile.program = in.string("program");
+    profile.command = in.strings("command", kMaximumArguments);
+    profile.instruction_set = in.string_or("instruction_set", "");
+    profile.started_utc = in.string_or("started_utc", "");
+    if (const auto code = in.optional_integer("exit_code", 0, 255)) profile.exit_code = static_cast<int>(*code);
+    if (const auto signal = in.optional_integer("signal", 1, 128)) profile.signal = static_cast<int>(*signal);
+    profile.work_units = in.optional_amount("work_units");
+    profile.work_unit = in.string_or("work_unit", "");
+    if (const Json* host = in.object("host")) profile.host = read_host(*host, in.path("host"), mistakes);
+    if (const Json* metrics = in.require_object("metrics")) {
       profile.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
     }
-    if (const Json* missing = in.reader().object("missing")) {
+    if (const Json* missing = in.object("missing")) {
       profile.missing = read_missing(*missing, in.path("missing"), mistakes);
     }
     in.each("collectors", kMaximumNames, [&](const Json& entry, const std::string& path) {
@@ -433,13 +431,13 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
     in.each("phases", kMaximumPhases, [&](const Json& entry, const std::string& path) {
       profile.phases.push_back(read_phase(entry, path, mistakes));
     });
-    if (const Json* kinds = in.reader().object("phase_kinds"))
+    if (const Json* kinds = in.object("phase_kinds"))
       read_phase_kinds(*kinds, in.path("phase_kinds"), profile, mistakes);
-    profile.accounted_cpu_ratio = in.amount("accounted_cpu_ratio");
-    if (const Json* seen = in.reader().object("partly_seen")) {
+    profile.accounted_cpu_ratio = in.optional_amount("accounted_cpu_ratio");
+    if (const Json* seen = in.object("partly_seen")) {
       Fields of(*seen, in.path("partly_seen"), mistakes);
-      profile.partly_seen = {std::min(1.0, of.amount("seen_ratio").value_or(0)),
-                             std::min(1.0, of.amount("unlike_ratio").value_or(1))};
+      profile.partly_seen = {std::min(1.0, of.optional_amount("seen_ratio").value_or(0)),
+                             std::min(1.0, of.optional_amount("unlike_ratio").value_or(1))};
     }
     in.each("replicates", kMaximumNames, [&](const Json& entry, const std::string& path) {
       if (entry.is_object()) {
@@ -454,7 +452,7 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
     in.each("threads", kMaximumNames, [&](const Json& entry, const std::string& path) {
       profile.threads.push_back(read_thread(entry, path, mistakes));
     });
-    if (const Json* bounds = in.reader().object("core_cycles_ratio_by_bound")) {
+    if (const Json* bounds = in.object("core_cycles_ratio_by_bound")) {
       profile.core_bounds = read_core_bounds(*bounds, in.path("core_cycles_ratio_by_bound"), mistakes);
     }
     in.each("processes", kMaximumNames, [&](const Json& entry, const std::string& path) {

@@ -186,10 +186,10 @@ void check_decode_traffic(const ResolvedClaim& resolved, const TokenWork& work, 
   const auto step = [&](double steps_per_s, double served, const std::string& what) {
     judge_bytes(
         resolved, steps_per_s * (work.weight_bytes + served * cache),
-        fmt::format(
-            "{:.3g} passes a second over {} of weights{} ({})", steps_per_s, human_bytes(work.weight_bytes),
-            served * cache > 0 ? fmt::format(" and {} of keys and values", human_bytes(served * cache)) : std::string(),
-            what),
+        fmt::format("{:.3g} passes per second over {} of weights{} ({})", steps_per_s, human_bytes(work.weight_bytes),
+                    served * cache > 0 ? fmt::format(" and {} of cached keys and values", human_bytes(served * cache))
+                                       : std::string(),
+                    what),
         audit);
   };
   if (const ClaimedNumber* time = claim.find(ClaimMetric::kTokenTime)) {

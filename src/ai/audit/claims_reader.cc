@@ -11,7 +11,6 @@
 #include "ai/latency/model/device_catalogue.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/known_keys.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -20,50 +19,6 @@ namespace {
 constexpr const char* kClaimsSchema = "perfcast.claims/1";
 constexpr size_t kLargestClaimsBytes = size_t{1} << 24, kMostClaims = 2000, kMostNumbers = 8, kLongestText = 1000;
 constexpr double kLargestNumber = 1e30, kMostCount = 1e12;
-
-const std::vector<std::string>& claim_keys() {
-  static const std::vector<std::string> keys = {"id",
-                                                "says",
-                                                "source",
-                                                "system",
-                                                "device",
-                                                "devices",
-                                                "model",
-                                                "shape",
-                                                "precision",
-                                                "weights",
-                                                "sparsity",
-                                                "batch",
-                                                "concurrency",
-                                                "sequence",
-                                                "input_tokens",
-                                                "scope",
-                                                "phase",
-                                                "output_tokens",
-                                                "tokens_per_step",
-                                                "speculative",
-                                                "padding",
-                                                "offload",
-                                                "threads",
-                                                "prefix_cached",
-                                                "in_cache",
-                                                "metric",
-                                                "value",
-                                                "unit",
-                                                "and",
-                                                "latency_definition",
-                                                "statistic",
-                                                "speedups",
-                                                "baseline",
-                                                "rung",
-                                                "accuracy",
-                                                "dataset",
-                                                "split",
-                                                "libraries",
-                                                "language",
-                                                "assumed"};
-  return keys;
-}
 
 template <typename E, size_t N>
 E one_of(JsonReader& in, const char* key, const std::array<std::pair<const char*, E>, N>& known) {
@@ -124,11 +79,6 @@ std::optional<int64_t> count(JsonReader& in, const char* key) {
   return std::nullopt;
 }
 
-std::optional<bool> boolean(JsonReader& in, const Json& json, const char* key) {
-  if (!json.contains(key) || json[key].is_null()) return std::nullopt;
-  return in.boolean(key);
-}
-
 std::optional<ClaimedNumber> number_from(JsonReader& in, std::string_view metric_name) {
   const auto metric = claim_metric_named(metric_name);
   const double value = in.number("value");
@@ -178,9 +128,7 @@ ClaimedBaseline baseline_from(const Json& json, JsonReader& in, const std::strin
   baseline.precision = short_text(part, "precision");
   baseline.rung = one_of(part, "rung", kRungs);
   baseline.threads = count(part, "threads");
-  if (json.is_object()) {
-    complain_of_unknown(part, json, {"metric", "value", "unit", "device", "precision", "rung", "threads"});
-  }
+  part.refuse_others({"metric", "value", "unit"});
   take_complaints(in, part);
   return baseline;
 }
@@ -203,7 +151,7 @@ void read_speedups(JsonReader& in, Claim& claim) {
     } else if (speedup.over.claim.empty()) {
       part.complain("over", "nothing", "the id of the claim that it is over, or a baseline");
     }
-    if ((*list)[i].is_object()) complain_of_unknown(part, (*list)[i], {"value", "unit", "over", "baseline"});
+    part.refuse_others();
     take_complaints(in, part);
     if (!ratio) continue;
     speedup.ratio = *ratio;
@@ -221,7 +169,7 @@ void read_further_numbers(JsonReader& in, Claim& claim) {
   for (size_t i = 0; i < list->size(); ++i) {
     JsonReader part((*list)[i], fmt::format("{}.and[{}]", in.path(), i));
     const auto number = number_from(part, part.string("metric"));
-    if ((*list)[i].is_object()) complain_of_unknown(part, (*list)[i], {"metric", "value", "unit"});
+    part.refuse_others();
     take_complaints(in, part);
     if (number && number->metric == ClaimMetric::kSpeedup) {
       in.complain(fmt::format("and[{}].metric", i), "speedup", "an entry of speedups, which says over what");
@@ -258,7 +206,7 @@ void read_accuracy(JsonReader& in, Claim& claim) {
   if (accuracy.least_share && !(*accuracy.least_share > 0 && *accuracy.least_share <= 1)) {
     part.complain("least_share", fmt::format("{:g}", *accuracy.least_share), "a number in (0, 1]");
   }
-  complain_of_unknown(part, *json, {"metric", "value", "unit", "reference", "least_share"});
+  part.refuse_others();
   take_complaints(in, part);
   claim.accuracy = accuracy;
 }
@@ -276,7 +224,7 @@ void read_shape(JsonReader& in, Claim& claim) {
   for (const Json& side : *shape) claim.shape.push_back(side.get<int64_t>());
 }
 
-Claim claim_from(const Json& json, JsonReader& in) {
+Claim claim_from(JsonReader& in) {
   Claim claim;
   claim.id = in.string("id");
   if (claim.id.size() > 80 || printable(claim.id) != claim.id) {
@@ -300,7 +248,7 @@ Claim claim_from(const Json& json, JsonReader& in) {
   for (const auto& [key, member] :
        {std::pair("speculative", &Claim::speculative), std::pair("offload", &Claim::offload),
         std::pair("prefix_cached", &Claim::prefix_cached), std::pair("in_cache", &Claim::in_cache)}) {
-    claim.*member = boolean(in, json, key);
+    claim.*member = in.optional_boolean(key);
   }
   claim.tokens_per_step = in.optional_number("tokens_per_step");
   if (claim.tokens_per_step && !(*claim.tokens_per_step >= 1 && *claim.tokens_per_step <= 1000)) {
@@ -329,7 +277,7 @@ Claim claim_from(const Json& json, JsonReader& in) {
   read_speedups(in, claim);
   read_accuracy(in, claim);
   claim.assumed = in.strings("assumed");
-  const auto& keys = claim_keys();
+  const std::vector<std::string>& keys = in.asked();
   if (claim.assumed.size() > keys.size()) {
     in.complain("assumed", std::to_string(claim.assumed.size()) + " fields", "at most each field of the claim once");
     claim.assumed.clear();
@@ -381,7 +329,7 @@ Result<ClaimsFile> parse_claims(std::string_view text, const std::string& source
   file.source = short_text(in, "source");
   const Json* devices = in.array("devices");
   const Json* claims = in.require_array("claims");
-  if (json->is_object()) complain_of_unknown(in, *json, {"schema", "note", "source", "devices", "claims"});
+  in.refuse_others({"note"});
   if (claims != nullptr && (claims->empty() || claims->size() > kMostClaims)) {
     in.complain("claims", fmt::format("{} claims", claims->size()), fmt::format("1 to {}", kMostClaims));
   }
@@ -399,8 +347,8 @@ Result<ClaimsFile> parse_claims(std::string_view text, const std::string& source
     if (!entry.is_object()) {
       if (Status finished = claim_in.finish(); !finished) return finished.error();
     }
-    file.claims.push_back(claim_from(entry, claim_in));
-    complain_of_unknown(claim_in, entry, claim_keys());
+    file.claims.push_back(claim_from(claim_in));
+    claim_in.refuse_others();
     if (Status finished = claim_in.finish(); !finished) return finished.error();
   }
   if (Status sound = check_references(file, source); !sound) return sound.error();

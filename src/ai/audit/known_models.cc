@@ -7,7 +7,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/known_keys.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -40,7 +39,7 @@ KnownModel model_from(JsonReader& in) {
     model.accuracy_metric = part.string("metric");
     model.accuracy_ratio = positive_or_unknown(part, "ratio", 1);
     model.least_share = positive_or_unknown(part, "least_share", 1);
-    complain_of_unknown(part, *accuracy, {"metric", "ratio", "least_share"});
+    part.refuse_others();
     if (!part.complaints().empty()) in.complain("accuracy", part.complaints().front(), "metric, ratio, least_share");
   }
   model.sources = in.strings("sources");
@@ -58,7 +57,7 @@ Result<KnownModels> parse_known_models(std::string_view text, const std::string&
     in.complain("schema", "'" + printable(schema.substr(0, 60)) + "'", kModelsSchema);
   }
   const Json* list = in.require_array("models");
-  complain_of_unknown(in, *json, {"schema", "note", "models"});
+  in.refuse_others({"note"});
   if (list != nullptr && list->size() > kMostModels) {
     in.complain("models", fmt::format("{} models", list->size()), fmt::format("{} at most", kMostModels));
   }
@@ -69,9 +68,7 @@ Result<KnownModels> parse_known_models(std::string_view text, const std::string&
   for (size_t i = 0; i < list->size(); ++i) {
     JsonReader model_in((*list)[i], fmt::format("{}.models[{}]", source, i));
     KnownModel model = model_from(model_in);
-    complain_of_unknown(model_in, (*list)[i],
-                        {"name", "aliases", "language_model", "convolutional", "flops_per_sample_least",
-                         "tokens_per_sample_least", "parameters", "accuracy", "dataset", "sources"});
+    model_in.refuse_others();
     if (Status finished = model_in.finish(); !finished) return finished.error();
     std::set<std::string> own = {plain_name(model.name)};
     for (const std::string& alias : model.aliases) own.insert(plain_name(alias));

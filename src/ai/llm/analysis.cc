@@ -49,19 +49,15 @@ std::string intensity_cell(double value) {
   return value < 100 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
 }
 
-std::string weights_name(const LlmWorkload& workload) {
-  if (workload.weight_bits_per_value) return fmt::format("{:.3f} bits", *workload.weight_bits_per_value);
-  return std::string(info(workload.weights).name);
-}
-
 std::string headline(const LlmAnalysis& analysis) {
   const LlmConfig& config = analysis.config;
-  std::string text = fmt::format("{} ({}): {}, {} layers, width {}, {} heads", config.name, config.source,
-                                 kind_name(config.kind), config.layers, config.hidden, config.heads);
+  std::string text = fmt::format("{} ({}): {}, {} layers, width {}", config.name, config.source, kind_name(config.kind),
+                                 config.layers, config.hidden);
+  if (config.attention_layers() > 0) text += fmt::format(", {} heads", config.heads);
   if (config.has_mla()) {
     text += fmt::format(" over a latent of {}", config.mla.kv_lora_rank);
-  } else {
-    if (config.kv_heads != config.heads) text += fmt::format(" and {} of keys and values", config.kv_heads);
+  } else if (config.attention_layers() > 0) {
+    if (config.kv_heads != config.heads) text += fmt::format(" ({} for keys and values)", config.kv_heads);
     text += fmt::format(" of {}", config.head_dim);
   }
   if (config.dense_ffn_layers() > 0) text += fmt::format(", ffn {}", config.ffn);
@@ -69,11 +65,17 @@ std::string headline(const LlmAnalysis& analysis) {
     text += fmt::format(", {} experts of {} in {} layers, {} active", config.moe.experts, config.moe.expert_ffn,
                         config.moe.moe_layers, config.moe.active_experts);
   }
+  if (config.mamba.layers > 0) {
+    text += fmt::format(", {} Mamba layers of {} and {} with attention", config.mamba.layers, config.mamba.inner,
+                        config.attention_layers());
+  }
   if (config.vocab > 0) text += fmt::format(", vocabulary {}", config.vocab);
   const LlmWorkload& workload = analysis.workload;
   text += fmt::format("\n{}, batch {}, {} {}", phase_name(workload.phase), workload.batch,
                       workload.phase == LlmPhase::kDecode ? "context" : "sequence", length_of(workload));
-  text += fmt::format(", weights {}, activations {}", weights_name(workload), info(workload.activations).name);
+  text += fmt::format(", weights {}, activations {}",
+                      weights_name(analysis.config, workload.weights, workload.weight_bits_per_value),
+                      info(workload.activations).name);
   if (config.has_cache() && workload.phase != LlmPhase::kTrain)
     text += fmt::format(", cache {}", info(workload.kv).name);
   if (workload.tensor_parallel > 1) text += fmt::format(", tensor parallel {}", workload.tensor_parallel);
@@ -182,6 +184,12 @@ Json config_json(const LlmConfig& config) {
     json["shared_expert_ffn"] = config.moe.shared_ffn;
     json["moe_layers"] = config.moe.moe_layers;
   }
+  if (config.mamba.layers > 0) {
+    json["attention_layers"] = config.attention_layers();
+    json["mamba_layers"] = config.mamba.layers;
+    json["mamba_inner"] = config.mamba.inner;
+    json["mamba_state"] = config.mamba.state;
+  }
   if (config.has_mla()) {
     json["q_lora_rank"] = config.mla.q_lora_rank;
     json["kv_lora_rank"] = config.mla.kv_lora_rank;
@@ -189,11 +197,11 @@ Json config_json(const LlmConfig& config) {
   return json;
 }
 
-Json workload_json(const LlmWorkload& workload) {
+Json workload_json(const LlmConfig& config, const LlmWorkload& workload) {
   Json json{{"phase", phase_name(workload.phase)}, {"batch", workload.batch}};
   json[workload.phase == LlmPhase::kDecode ? "context" : "sequence"] = length_of(workload);
   if (workload.weight_bits_per_value) {
-    json["weights"] = "file";
+    json["weights"] = config.stored_weight_name.empty() ? "file" : config.stored_weight_name;
   } else {
     json["weights"] = info(workload.weights).name;
   }
@@ -252,7 +260,7 @@ Json analysis_json(const LlmAnalysis& analysis) {
   }
   json["memory_bytes"] = number(totals.memory_bytes);
   json["architecture"] = config_json(analysis.config);
-  json["workload"] = workload_json(analysis.workload);
+  json["workload"] = workload_json(analysis.config, analysis.workload);
   json["operators"] = rows_json(operator_table(analysis, false));
   json["notes"] = analysis.notes;
   return json;

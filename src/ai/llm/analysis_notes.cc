@@ -9,13 +9,27 @@ namespace {
 
 void note_slides(std::vector<std::string>& notes) {
   notes.emplace_back(
-      "the keynote's table lists QK^T with K = 12288, all heads in one row, beside QK*V of one head: per head QK^T is "
+      "the keynote's GEMM table (John, ICPE 2025) lists QK^T with K = 12288, all heads in one row, beside QK*V of one "
+      "head: per head QK^T is "
       "2048 x 128 x 2048 = 536,870,912 MACs, as many as QK*V");
   notes.emplace_back(
       "its rows of Q, K, V and QK*V are one head of one layer; the factors 96 (heads) and 96 (layers) are implicit "
       "there "
       "and stand under batch and count, or in N, here");
   notes.emplace_back("it counts one-hot x embedding as 1.288e12 MACs: that is a look-up, and nothing is multiplied");
+}
+
+void note_windows(const LlmConfig& config, std::vector<std::string>& notes) {
+  if (config.windowed_layers > 0) {
+    notes.push_back(fmt::format("{} of {} layers attend to at most {} tokens", config.windowed_layers, config.layers,
+                                config.sliding_window));
+  }
+  if (config.mamba.layers > 0) {
+    notes.push_back(
+        fmt::format("{} of {} layers are Mamba's: each keeps {} values of a sequence, however long that is; their scan "
+                    "counts as steps from token to token",
+                    config.mamba.layers, config.layers, config.mamba.state_values()));
+  }
 }
 
 void note_attention(const LlmConfig& config, const LlmWorkload& workload, std::vector<std::string>& notes) {
@@ -26,10 +40,7 @@ void note_attention(const LlmConfig& config, const LlmWorkload& workload, std::v
   if (workload.fused_attention) {
     notes.emplace_back("scores stay on chip (fused attention): their bytes don't count");
   }
-  if (config.windowed_layers > 0) {
-    notes.push_back(fmt::format("{} of {} layers attend to at most {} tokens", config.windowed_layers, config.layers,
-                                config.sliding_window));
-  }
+  note_windows(config, notes);
   if (config.has_mla()) {
     notes.emplace_back(
         decodes ? "latent attention in its absorbed form: queries go into the latent space and all heads read one cache"
@@ -69,13 +80,17 @@ void note_devices(const LlmConfig& config, const LlmWorkload& workload, std::vec
   }
 }
 
-void note_storage(const LlmConfig& config, const LlmWorkload& workload, std::vector<std::string>& notes) {
-  if (workload.weight_bits_per_value) {
+// What a quantization_config says is a note of the config.
+void note_weights(const LlmConfig& config, const LlmWorkload& workload, std::vector<std::string>& notes) {
+  if (workload.weight_bits_per_value && config.stored_weight_name.empty()) {
     notes.push_back(fmt::format("the file stores {:.3f} bits per weight on average", *workload.weight_bits_per_value));
-  } else if (info(workload.weights).weights_only) {
+  } else if (!workload.weight_bits_per_value && info(workload.weights).weights_only) {
     notes.push_back(fmt::format("{} takes {:.4g} bits per weight with its scales, for all parameters alike",
                                 info(workload.weights).name, info(workload.weights).bits_per_value));
   }
+}
+
+void note_step(const LlmConfig& config, const LlmWorkload& workload, std::vector<std::string>& notes) {
   if (workload.phase == LlmPhase::kTrain) {
     notes.emplace_back(
         "training: two products for each product of the forward pass, nothing recomputed, Adam with "
@@ -92,7 +107,15 @@ std::vector<std::string> analysis_notes(const LlmConfig& config, const LlmWorklo
   note_attention(config, workload, notes);
   note_experts(config, workload, notes);
   note_devices(config, workload, notes);
-  note_storage(config, workload, notes);
+  note_weights(config, workload, notes);
+  note_step(config, workload, notes);
+  return notes;
+}
+
+std::vector<std::string> model_notes(const LlmConfig& config, const LlmWorkload& workload) {
+  std::vector<std::string> notes = config.notes;
+  note_windows(config, notes);
+  note_weights(config, workload, notes);
   return notes;
 }
 

@@ -110,6 +110,22 @@ void ForwardBuilder::build() {
   attention_layers();
   feed_forward_layers();
   head();
+  if (config_.stored_bits && workload_.weight_bits_per_value) weigh_parts();
+}
+
+void ForwardBuilder::weigh_parts() {
+  const StoredBits& bits = *config_.stored_bits;
+  for (LlmOperator& op : graph_) {
+    const bool is_embedding = op.name <= OperatorName::kEmbeddingNorm;
+    const bool is_expert = op.name >= OperatorName::kExpertGateUp && op.name <= OperatorName::kExpertDown;
+    const double part = is_embedding                            ? bits.embedding
+                        : is_expert                             ? bits.experts
+                        : op.name == OperatorName::kRouter      ? bits.embedding  // as other small parts
+                        : op.name < OperatorName::kFfnNorm      ? bits.attention
+                        : op.name <= OperatorName::kFfnResidual ? bits.ffn
+                                                                : bits.head;
+    op.weight_bytes *= part / *workload_.weight_bits_per_value;
+  }
 }
 
 void ForwardBuilder::embeddings() {
@@ -136,7 +152,7 @@ void ForwardBuilder::embeddings() {
 }
 
 void ForwardBuilder::projections() {
-  const int64_t layers = config_.layers;
+  const int64_t layers = config_.attention_layers();
   const int64_t q_width = shard_.heads * config_.head_dim;
   const int64_t kv_width = shard_.kv_heads * config_.head_dim;
   const bool bias = config_.qkv_bias;
@@ -194,7 +210,7 @@ void ForwardBuilder::latent_projections() {
 void ForwardBuilder::cache_write(int64_t values) {
   if (!caches_) return;
   LlmOperator& op =
-      rows(OperatorName::kCacheWrite, OperatorKind::kElementwise, tokens_, values, config_.layers, 0, 1, 0);
+      rows(OperatorName::kCacheWrite, OperatorKind::kElementwise, tokens_, values, config_.attention_layers(), 0, 1, 0);
   op.kv_bytes = real(tokens_) * real(values) * cache_;
 }
 
@@ -241,6 +257,7 @@ void ForwardBuilder::attention(int64_t count, int64_t window) {
   LlmOperator& softmax = rows(windowed ? OperatorName::kWindowSoftmax : OperatorName::kSoftmax, OperatorKind::kSoftmax,
                               batch * queries_, attended, count, 0, 0, 0);
   softmax.flops = kSoftmaxFlops * pairs;
+  if (config_.attention_sinks) softmax.weight_bytes = real(shard_.heads) * weight_;
   softmax.input_bytes = softmax.output_bytes = score_bytes;
 
   LlmOperator& values = graph_.add();
@@ -263,32 +280,61 @@ void ForwardBuilder::attention(int64_t count, int64_t window) {
 }
 
 void ForwardBuilder::attention_layers() {
-  const int64_t layers = config_.layers;
+  const int64_t layers = config_.attention_layers();
+  const int64_t mixers = layers + config_.mamba.layers;
   const bool norm_first = config_.kind != LlmKind::kEncoder;  // BERT's stand behind the sums
-  if (norm_first && config_.norms_per_layer >= 1) norm(OperatorName::kAttentionNorm, tokens_, config_.hidden, layers);
-  if (config_.has_mla()) {
-    latent_projections();
-  } else {
-    projections();
+  // Where a layer has one norm, that of its feed-forward network is this one.
+  const int64_t norms = config_.norms_per_layer == 1 ? config_.layers : mixers;
+  if (norm_first && config_.norms_per_layer >= 1) norm(OperatorName::kAttentionNorm, tokens_, config_.hidden, norms);
+  if (config_.mamba.layers > 0) mamba_layers();
+  if (layers > 0) {
+    if (config_.has_mla()) {
+      latent_projections();
+    } else {
+      projections();
+    }
+    attention(layers - config_.windowed_layers, 0);
+    attention(config_.windowed_layers, config_.sliding_window);
+    const int64_t value_width = config_.has_mla() ? config_.mla.v_head_dim : config_.head_dim;
+    if (absorbed_) {
+      LlmOperator& op =
+          product(OperatorName::kMlaValueAbsorb, tokens_, config_.mla.kv_lora_rank, value_width, layers, false);
+      repeat(op, shard_.heads);
+    }
+    product(OperatorName::kAttentionOutput, tokens_, shard_.heads * value_width, config_.hidden, layers,
+            config_.attention_out_bias);
   }
-  attention(layers - config_.windowed_layers, 0);
-  attention(config_.windowed_layers, config_.sliding_window);
-  const int64_t value_width = config_.has_mla() ? config_.mla.v_head_dim : config_.head_dim;
-  if (absorbed_) {
-    LlmOperator& op =
-        product(OperatorName::kMlaValueAbsorb, tokens_, config_.mla.kv_lora_rank, value_width, layers, false);
-    repeat(op, shard_.heads);
+  if (!config_.parallel_attention) all_reduce(OperatorName::kAttentionAllReduce, mixers);
+  if (config_.norms_per_layer == 4) norm(OperatorName::kAttentionPostNorm, tokens_, config_.hidden, mixers);
+  residual(OperatorName::kAttentionResidual, mixers);
+  if (!norm_first) norm(OperatorName::kAttentionNorm, tokens_, config_.hidden, mixers);
+}
+
+// The scan counts as what a step through the tokens takes: each value of the state decays, takes its input up and gives
+// to the output. Kernels that go through a prompt in chunks do more operations, as products.
+void ForwardBuilder::mamba_layers() {
+  constexpr double kScanFlops = 6, kGateFlops = 2;
+  const MambaConfig& mamba = shard_.mamba;
+  const int64_t layers = mamba.layers;
+  product(OperatorName::kMambaIn, tokens_, config_.hidden, mamba.in_width(), layers, mamba.proj_bias);
+  LlmOperator& convolution = rows(OperatorName::kMambaConvolution, OperatorKind::kElementwise, tokens_,
+                                  mamba.conv_width(), layers, 2 * real(mamba.conv), 1, 1);
+  convolution.weight_bytes = real(mamba.conv_width()) * real(mamba.conv + (mamba.conv_bias ? 1 : 0)) * weight_;
+  if (!mamba.is_second()) {
+    product(OperatorName::kMambaStep, tokens_, mamba.inner, mamba.step_width(), layers, false);
+    product(OperatorName::kMambaStep, tokens_, mamba.dt_rank, mamba.inner, layers, true);
   }
-  product(OperatorName::kAttentionOutput, tokens_, shard_.heads * value_width, config_.hidden, layers,
-          config_.attention_out_bias);
-  if (!config_.parallel_attention) all_reduce(OperatorName::kAttentionAllReduce, layers);
-  if (config_.norms_per_layer == 4) norm(OperatorName::kAttentionPostNorm, tokens_, config_.hidden, layers);
-  residual(OperatorName::kAttentionResidual, layers);
-  if (!norm_first) norm(OperatorName::kAttentionNorm, tokens_, config_.hidden, layers);
+  LlmOperator& scan = rows(OperatorName::kMambaScan, OperatorKind::kElementwise, tokens_, mamba.inner, layers,
+                           kScanFlops * real(mamba.state) + kGateFlops, 2, 1);
+  const int64_t constants = mamba.is_second() ? 3 * mamba.heads : mamba.inner * (mamba.state + 1) + mamba.step_width();
+  scan.weight_bytes = real(constants) * weight_;
+  if (caches_) scan.kv_bytes = 2 * real(workload_.batch) * real(mamba.state_values()) * cache_;  // read and written
+  if (mamba.is_second()) norm(OperatorName::kMambaNorm, tokens_, mamba.inner, layers);
+  product(OperatorName::kMambaOut, tokens_, mamba.inner, config_.hidden, layers, mamba.proj_bias);
 }
 
 void ForwardBuilder::feed_forward_layers() {
-  const int64_t layers = config_.layers;
+  const int64_t layers = config_.layers - config_.no_ffn_layers;
   const bool norm_first = config_.kind != LlmKind::kEncoder;
   if (norm_first && config_.norms_per_layer >= 2) norm(OperatorName::kFfnNorm, tokens_, config_.hidden, layers);
   dense_ffn(shard_.ffn, config_.dense_ffn_layers(), false);

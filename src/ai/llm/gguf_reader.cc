@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iterator>
 
 #include "ai/llm/model_family.h"
@@ -11,8 +10,6 @@
 namespace perfcast::ai {
 namespace {
 
-constexpr size_t kFirstRead = size_t{16} << 20;  // vocabularies take some megabytes
-constexpr size_t kLargestHeader = size_t{256} << 20;
 constexpr int64_t kLargestGgufSize = int64_t{1} << 31;
 
 struct Architecture {
@@ -26,6 +23,8 @@ constexpr Architecture kArchitectures[] = {
     {"gemma2", ModelFamily::kGemma2}, {"gemma3", ModelFamily::kGemma3},  {"phi2", ModelFamily::kPhi2},
     {"phi3", ModelFamily::kLlama},    {"gpt2", ModelFamily::kGpt2},      {"gptneox", ModelFamily::kGptNeox},
     {"falcon", ModelFamily::kFalcon}, {"bert", ModelFamily::kBert},      {"deepseek2", ModelFamily::kLlama},
+    {"gpt-oss", ModelFamily::kLlama}, {"llama4", ModelFamily::kLlama},   {"mistral3", ModelFamily::kLlama},
+    {"granite", ModelFamily::kLlama}, {"smollm3", ModelFamily::kLlama},  {"qwen2vl", ModelFamily::kQwen2},
 };
 
 // The keys of one architecture, with every mistake collected.
@@ -103,6 +102,9 @@ void read_experts(Keys& in, const std::string& architecture, LlmConfig& config) 
   }
   config.moe.shared_gate = architecture == "qwen2moe" && config.moe.shared_ffn > 0;
   config.moe.moe_layers = std::max<int64_t>(0, config.layers - in.size("leading_dense_block_count", 0, 0));
+  if (architecture != "llama4") return;
+  config.moe.shared_ffn = config.moe.expert_ffn;
+  config.moe.moe_layers = config.layers / in.size("interleave_moe_layer_step", 1);
 }
 
 void read_latent(Keys& in, LlmConfig& config) {
@@ -118,10 +120,13 @@ void read_latent(Keys& in, LlmConfig& config) {
 }
 
 void read_window(Keys& in, const std::string& architecture, LlmConfig& config) {
-  const int64_t window = in.size("attention.sliding_window", 0, 0);
+  constexpr int64_t kLlama4Chunk = 8192;
+  const int64_t window = in.size("attention.sliding_window", architecture == "llama4" ? kLlama4Chunk : 0, 0);
   if (window == 0) return;
   config.sliding_window = window;
-  config.windowed_layers = architecture == "gemma2"   ? (config.layers + 1) / 2
+  const bool every_other = architecture == "gemma2" || architecture == "gpt-oss";
+  config.windowed_layers = every_other                ? (config.layers + 1) / 2
+                           : architecture == "llama4" ? config.layers - config.layers / 4
                            : architecture == "gemma3" ? config.layers - config.layers / 6
                                                       : config.layers;
 }
@@ -134,18 +139,14 @@ void look_at_tensors(const GgufHeader& header, LlmConfig& config) {
   config.head_bias = has("output.bias");
   config.qkv_bias = has("blk.0.attn_q.bias") || has("blk.0.attn_qkv.bias");
   config.attention_out_bias = has("blk.0.attn_output.bias");
-  config.ffn_bias = has("blk.0.ffn_down.bias");
+  config.ffn_bias = has("blk.0.ffn_down.bias") || has("blk.0.ffn_down_exps.bias");
+  config.attention_sinks = has("blk.0.attn_sinks.weight");
   config.qk_norm = has("blk.0.attn_q_norm.weight");
   config.pooler = false;  // llama.cpp leaves BERT's out
   if (config.parallel_attention && has("blk.0.attn_norm_2.weight")) config.norms_per_layer = 2;  // Falcon 40B
   if (config.has_moe()) {
     const std::string last = "blk." + std::to_string(config.layers - 1);
-    config.moe.router_bias = has((last + ".exp_probs_b.bias").c_str());
-  }
-  const auto split = header.metadata.find("split.count");
-  if (split != header.metadata.end() && split->second.integer.value_or(0) > 1) {
-    config.notes.emplace_back("one of several files of the model: bytes of its weights are estimated");
-    return;
+    config.moe.router_bias = has((last + ".exp_probs_b.bias").c_str()) || has((last + ".ffn_gate_inp.bias").c_str());
   }
   config.stored_weight_bytes = header.tensor_bytes();
   const auto count = count_parameters(config);
@@ -216,27 +217,6 @@ Result<LlmConfig> gguf_config(const GgufHeader& header, const std::string& sourc
   look_at_tensors(header, config);
   if (Status status = check_config(config); !status) return status.error();
   return config;
-}
-
-Result<LlmConfig> read_gguf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{"file-not-found", "the file can't be opened", path, "a GGUF file"};
-  std::string bytes;
-  for (size_t wanted = kFirstRead;; wanted *= 4) {
-    const size_t before = bytes.size();
-    bytes.resize(wanted);
-    file.read(bytes.data() + before, static_cast<std::streamsize>(wanted - before));
-    bytes.resize(before + static_cast<size_t>(file.gcount()));
-    const bool at_end = bytes.size() < wanted;
-    const auto header = parse_gguf_header(bytes, path);
-    if (header) return gguf_config(*header, path);
-    // By its code, which is part of that function's contract: to everyone else a header that ends early is bad data as
-    // any other, so that it has no kind of its own.
-    if (header.error().code != "gguf-truncated" || at_end) return header.error();
-    if (wanted >= kLargestHeader) {
-      return Error{"bad-gguf", "the header takes more than 256 MiB", path, "a GGUF file of a model"};
-    }
-  }
 }
 
 }  // namespace perfcast::ai

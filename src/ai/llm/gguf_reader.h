@@ -46,10 +46,13 @@ struct GgufHeader {
 // "bad-gguf" where it is wrong, with the offset.
 Result<GgufHeader> parse_gguf_header(std::string_view bytes, const std::string& source);
 
-// The architecture that the header states. "unknown-model-type", "bad-gguf" names the missing key.
+// The architecture that the header states; `header` has all tensors of the model. "unknown-model-type", "bad-gguf"
+// names the missing key.
 Result<LlmConfig> gguf_config(const GgufHeader& header, const std::string& source);
 
-// Reads as much of the file as its header takes, at most 256 MiB.
+// Reads as much of the file as its header takes, at most 256 MiB. Of a piece of a model (NAME-00002-of-00003.gguf) all
+// pieces beside it are read, too, and the source is the first: "missing-pieces" says which are not there, "bad-gguf"
+// where a file is another piece than its name says.
 Result<LlmConfig> read_gguf(const std::string& path);
 
 std::vector<std::string> gguf_architectures();

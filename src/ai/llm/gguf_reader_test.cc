@@ -111,6 +111,43 @@ TEST(GgufReader, MixtureAndLatentAttention) {
   EXPECT_EQ(config->cache_values_per_token(), 24);
 }
 
+TEST(GgufReader, GptOssByItsTensors) {
+  GgufWriter file;
+  file.text("general.architecture", "gpt-oss");
+  const std::pair<const char*, uint32_t> sizes[] = {
+      {"block_count", 1},          {"embedding_length", 32},        {"feed_forward_length", 32},
+      {"attention.head_count", 4}, {"attention.head_count_kv", 2},  {"attention.key_length", 8},
+      {"expert_count", 4},         {"expert_used_count", 2},        {"expert_feed_forward_length", 32},
+      {"vocab_size", 10},          {"attention.sliding_window", 16}};
+  for (const auto& [key, value] : sizes) file.u32(std::string("gpt-oss.") + key, value);
+  const std::pair<const char*, std::vector<uint64_t>> tensors[] = {
+      {"token_embd.weight", {32, 10}},        {"output.weight", {32, 10}},
+      {"output_norm.weight", {32}},           {"blk.0.attn_norm.weight", {32}},
+      {"blk.0.attn_q.weight", {32, 32}},      {"blk.0.attn_q.bias", {32}},
+      {"blk.0.attn_k.weight", {32, 16}},      {"blk.0.attn_k.bias", {16}},
+      {"blk.0.attn_v.weight", {32, 16}},      {"blk.0.attn_v.bias", {16}},
+      {"blk.0.attn_output.weight", {32, 32}}, {"blk.0.attn_output.bias", {32}},
+      {"blk.0.attn_sinks.weight", {4}},       {"blk.0.post_attention_norm.weight", {32}},
+      {"blk.0.ffn_gate_inp.weight", {32, 4}}, {"blk.0.ffn_gate_inp.bias", {4}}};
+  double values = 0;
+  const auto add = [&](const std::string& name, const std::vector<uint64_t>& shape) {
+    double product = 1;
+    for (const uint64_t size : shape) product *= static_cast<double>(size);
+    values += product;
+    file.tensor(name, shape, 0);
+  };
+  for (const auto& [name, shape] : tensors) add(name, shape);
+  for (const std::string part : {"gate", "up", "down"}) {
+    add("blk.0.ffn_" + part + "_exps.weight", {32, 32, 4});
+    add("blk.0.ffn_" + part + "_exps.bias", {32, 4});
+  }
+  const auto config = config_of(file.bytes());
+  ASSERT_TRUE(config) << to_text(config.error());
+  EXPECT_EQ(static_cast<double>(count_parameters(*config)->total), values);
+  EXPECT_TRUE(config->attention_sinks);
+  EXPECT_EQ(config->windowed_layers, 1);
+}
+
 TEST(GgufReader, EveryTruncationIsAnError) {
   const std::string whole = tiny_llama().bytes();
   ASSERT_TRUE(parse_gguf_header(whole, "x"));

@@ -36,10 +36,13 @@ class ForwardBuilder {
   // The layers that attend to at most `window` tokens; 0: to all.
   void attention(int64_t count, int64_t window);
   void attention_layers();
+  void mamba_layers();
   void feed_forward_layers();
   void dense_ffn(int64_t width, int64_t count, bool shared);
   void experts();
   void head();
+  // Weights of parts that are stored in formats of their own, in the place of the average.
+  void weigh_parts();
 
   const LlmConfig& config_;
   const LlmWorkload& workload_;

@@ -40,6 +40,16 @@ bool take_ending(std::string& name) {
   return false;
 }
 
+// The built-in models whose names go on behind this one: of "mixtral" mixtral-8x7b and mixtral-8x22b.
+std::vector<std::string> sizes_of(std::string_view name) {
+  const std::string spelling = plain_model_name(name);
+  std::vector<std::string> sizes;
+  for (const ModelRow& row : model_table()) {
+    if (!spelling.empty() && plain_model_name(row.name).starts_with(spelling)) sizes.emplace_back(row.name);
+  }
+  return sizes;
+}
+
 LlmConfig config_of(const ModelRow& row) {
   LlmConfig config;
   config.name = row.name;
@@ -74,10 +84,13 @@ Result<LlmConfig> built_in_model(std::string_view name) {
       if (plain_model_name(row.name) == spelling) return config_of(row);
     }
   } while (take_ending(shorter));
-  return usage_error(
-      "unknown-model", "there is no built-in model '" + printable(name.substr(0, kLongestName)) + "'", "MODEL",
-      "one of " + std::to_string(model_table().size()) + ", nearest: " + nearest_names(name, built_in_models()) +
-          "; or a config.json, a folder with one, or a GGUF file");
+  const std::vector<std::string> sizes = sizes_of(name);
+  const std::string what = sizes.empty() ? "there is no built-in model '" : "there are several sizes of '";
+  return usage_error("unknown-model", what + printable(name.substr(0, kLongestName)) + "'", "MODEL",
+                     (sizes.empty() ? "one of " + std::to_string(model_table().size()) +
+                                          ", nearest: " + nearest_names(name, built_in_models())
+                                    : "one of: " + join(sizes, ", ")) +
+                         "; or a config.json, a folder with one, or a GGUF file");
 }
 
 Result<LlmConfig> load_model(const std::string& name_or_path) {

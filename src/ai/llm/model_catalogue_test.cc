@@ -10,6 +10,10 @@ namespace {
 // The number of parameters as published with each model's weights, or, where its page rounds, as the architecture's own
 // code counts them.
 const std::map<std::string, int64_t> kPublished = {
+    {"llama4-scout", 107'769'861'120},     // without the vision part
+    {"llama4-maverick", 400'711'848'960},  // likewise
+    {"gpt-oss-20b", 20'914'757'184},
+    {"gpt-oss-120b", 116'829'156'672},
     {"gpt3", 174'606'385'152},
     {"gpt2", 124'439'808},
     {"gpt2-medium", 354'823'168},

@@ -1,5 +1,7 @@
 #include "ai/llm/model_config.h"
 
+#include <fmt/format.h>
+
 #include <initializer_list>
 
 namespace perfcast::ai {
@@ -50,7 +52,9 @@ Status check_common(const LlmConfig& config) {
                               {"token_types", config.token_types, 0, kMostTableRows},
                               {"norms_per_layer", config.norms_per_layer, 0, 4},
                               {"sliding_window", config.sliding_window, 0, kMostTableRows},
-                              {"windowed_layers", config.windowed_layers, 0, config.layers}});
+                              {"no_attention_layers", config.no_attention_layers, 0, config.layers},
+                              {"no_ffn_layers", config.no_ffn_layers, 0, config.layers},
+                              {"windowed_layers", config.windowed_layers, 0, config.attention_layers()}});
 }
 
 Status check_parts(const LlmConfig& config) {
@@ -60,7 +64,7 @@ Status check_parts(const LlmConfig& config) {
                                          {"active_experts", moe.active_experts, 1, moe.experts},
                                          {"expert_ffn", moe.expert_ffn, 1, kWidest},
                                          {"shared_ffn", moe.shared_ffn, 0, kWidest},
-                                         {"moe_layers", moe.moe_layers, 0, config.layers}});
+                                         {"moe_layers", moe.moe_layers, 0, config.layers - config.no_ffn_layers}});
     if (!status) return status;
   }
   if (config.has_mla() || config.mla.kv_lora_rank < 0) {
@@ -70,6 +74,17 @@ Status check_parts(const LlmConfig& config) {
                                          {"qk_nope_head_dim", mla.qk_nope_head_dim, 1, kWidest},
                                          {"qk_rope_head_dim", mla.qk_rope_head_dim, 0, kWidest},
                                          {"v_head_dim", mla.v_head_dim, 1, kWidest}});
+    if (!status) return status;
+  }
+  if (config.mamba.layers != 0) {
+    const MambaConfig& mamba = config.mamba;
+    Status status = check_sizes(config, {{"mamba layers", mamba.layers, 1, config.no_attention_layers},
+                                         {"mamba inner", mamba.inner, 1, kWidest},
+                                         {"mamba state", mamba.state, 1, kWidest},
+                                         {"mamba conv", mamba.conv, 1, kWidest},
+                                         {"mamba heads", mamba.heads, 0, mamba.inner},
+                                         {"mamba groups", mamba.groups, mamba.is_second() ? 1 : 0, kWidest},
+                                         {"mamba dt_rank", mamba.dt_rank, mamba.is_second() ? 0 : 1, kWidest}});
     if (!status) return status;
   }
   if (config.kind == LlmKind::kVision) {
@@ -98,9 +113,22 @@ Wide attention_parameters(const LlmConfig& config) {
     const Wide kv_width = Wide{config.kv_heads} * config.head_dim;
     sum += hidden * (q_width + 2 * kv_width) + q_width * hidden;
     if (config.qkv_bias) sum += q_width + 2 * kv_width;
+    if (config.attention_sinks) sum += heads;
   }
   if (config.attention_out_bias) sum += hidden;
   return sum;
+}
+
+// One Mamba layer; its inner norm with it.
+Wide mamba_parameters(const LlmConfig& config) {
+  const MambaConfig& mamba = config.mamba;
+  const Wide hidden = config.hidden, inner = mamba.inner, state = mamba.state;
+  Wide sum =
+      hidden * mamba.in_width() + inner * hidden + Wide{mamba.conv_width()} * (mamba.conv + (mamba.conv_bias ? 1 : 0));
+  if (mamba.proj_bias) sum += mamba.in_width() + hidden;
+  if (mamba.is_second()) return sum + 3 * Wide{mamba.heads} + inner;
+  sum += inner * mamba.step_width() + (Wide{mamba.dt_rank} + 1) * inner;
+  return sum + inner * state + inner + mamba.step_width();  // the last: norms of step, input and output
 }
 
 // One feed-forward network of this inner width.
@@ -117,7 +145,9 @@ Wide norm_parameters(const LlmConfig& config) {
   const Wide wide_norms =
       Wide{config.norms_per_layer} * config.layers + (config.final_norm ? 1 : 0) + (config.embedding_norm ? 1 : 0);
   Wide sum = wide_norms * values * config.hidden;
-  if (config.qk_norm) sum += Wide{config.layers} * 2 * values * config.head_dim;
+  const Wide qk_width =
+      config.wide_qk_norm ? Wide{config.heads + config.kv_heads} * config.head_dim : 2 * Wide{config.head_dim};
+  if (config.qk_norm) sum += Wide{config.attention_layers()} * values * qk_width;
   if (config.has_mla()) sum += Wide{config.layers} * values * (config.mla.q_lora_rank + config.mla.kv_lora_rank);
   return sum;
 }
@@ -155,6 +185,12 @@ int64_t LlmConfig::cache_values_per_token() const {
   return has_mla() ? mla.kv_lora_rank + mla.qk_rope_head_dim : 2 * kv_heads * head_dim;
 }
 
+std::string weights_name(const LlmConfig& config, Precision weights, std::optional<double> bits_per_value) {
+  if (!bits_per_value) return std::string(info(weights).name);
+  const std::string bits = fmt::format("{:.3f} bits", *bits_per_value);
+  return config.stored_weight_name.empty() ? bits : fmt::format("{} ({} on average)", config.stored_weight_name, bits);
+}
+
 Status check_config(const LlmConfig& config) {
   if (Status status = check_common(config); !status) return status;
   if (Status status = check_parts(config); !status) return status;
@@ -172,9 +208,9 @@ Status check_config(const LlmConfig& config) {
 
 Result<ParameterCount> count_parameters(const LlmConfig& config) {
   if (Status status = check_config(config); !status) return status.error();
-  const Wide layers = config.layers;
   const Wide embedding = embedding_parameters(config);
-  const Wide attention = layers * attention_parameters(config);
+  const Wide mamba = Wide{config.mamba.layers} * mamba_parameters(config);
+  const Wide attention = config.attention_layers() * attention_parameters(config) + mamba;
   const Wide norm = norm_parameters(config);
   const Wide head = head_parameters(config);
   Wide ffn = Wide{config.dense_ffn_layers()} * ffn_parameters(config, config.ffn);

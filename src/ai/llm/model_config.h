@@ -41,11 +41,34 @@ struct MlaConfig {
   int64_t v_head_dim = 0;
 };
 
+// State-space layers (Mamba) in the place of attention; layers == 0: none.
+struct MambaConfig {
+  int64_t layers = 0;
+  int64_t inner = 0;              // width within
+  int64_t state = 0;              // values that each of these keeps
+  int64_t conv = 0;               // tokens that the convolution sees
+  int64_t heads = 0, groups = 0;  // of Mamba-2; 0: Mamba-1, which has dt_rank
+  int64_t dt_rank = 0;
+  bool conv_bias = true, proj_bias = false;
+
+  bool is_second() const { return heads > 0; }
+  int64_t conv_width() const { return is_second() ? inner + 2 * groups * state : inner; }
+  int64_t in_width() const { return is_second() ? inner + conv_width() + heads : 2 * inner; }  // of the first product
+  int64_t step_width() const { return is_second() ? 0 : dt_rank + 2 * state; }                 // Mamba-1's second one
+  // Values that one sequence keeps in one layer, however long it is.
+  int64_t state_values() const { return inner * state + conv_width() * (conv > 0 ? conv - 1 : 0); }
+};
+
 struct VisionConfig {
   int64_t image_size = 0, patch_size = 0, channels = 3;
   int64_t classes = 0;
   int64_t patches() const { return patch_size > 0 ? (image_size / patch_size) * (image_size / patch_size) : 0; }
   int64_t tokens() const { return patches() + 1; }  // and the class token
+};
+
+// Bits of a value, with its share of scales.
+struct StoredBits {
+  double embedding = 16, attention = 16, ffn = 16, experts = 16, head = 16;  // ffn: shared experts with it
 };
 
 struct LlmConfig {
@@ -77,34 +100,48 @@ struct LlmConfig {
   bool norm_bias = false;
   int64_t norms_per_layer = 2;  // 1: attention and FFN share theirs; 4: before and after both (Gemma 2)
   bool final_norm = true;
-  bool embedding_norm = false;  // BERT
-  bool qk_norm = false;         // over each head's query and key (Qwen3)
+  bool embedding_norm = false;   // BERT
+  bool qk_norm = false;          // over each head's query and key (Qwen3)
+  bool wide_qk_norm = false;     // ... over all heads at once (OLMo 2)
+  bool attention_sinks = false;  // a value for each head beside the scores (gpt-oss)
   bool qkv_bias = false, attention_out_bias = false, ffn_bias = false, head_bias = false;
   bool parallel_attention = false;  // attention and FFN side by side, one sum behind both (GPT-NeoX, Falcon, Phi-2)
 
   int64_t sliding_window = 0;   // tokens that a windowed layer attends to; 0: none is windowed
   int64_t windowed_layers = 0;  // of `layers`
 
+  int64_t no_attention_layers = 0;  // of `layers`: Mamba's, or a feed-forward network alone
+  int64_t no_ffn_layers = 0;        // of `layers`: attention or Mamba alone (Nemotron-H)
+
   MoeConfig moe;
   MlaConfig mla;
+  MambaConfig mamba;
   VisionConfig vision;
 
   bool fused_qkv = true;      // one product for queries, keys and values, as serving engines run it
   bool fused_gate_up = true;  // likewise gate and up
 
   std::optional<Precision> stored_precision;  // that a config.json states (torch_dtype, dtype)
-  // Of a file that says how its weights are stored (GGUF): bytes of all tensors.
+  // Of a file that says how its weights are stored (GGUF, a quantization_config): bytes of all tensors; what the format
+  // is called (empty: it has no name), and what products take in where that is not stored_precision.
   std::optional<double> stored_weight_bytes;
-  std::vector<std::string> notes;  // what a reader of the analysis should know of this config
+  std::string stored_weight_name;
+  std::optional<Precision> stored_activations;
+  std::optional<StoredBits> stored_bits;  // where parts are stored in different formats
+  std::vector<std::string> notes;         // what a reader of the analysis should know of this config
 
   bool has_moe() const { return moe.experts > 0; }
   bool has_mla() const { return mla.kv_lora_rank > 0; }
   bool has_cache() const { return kind == LlmKind::kDecoder; }
   int64_t query_width() const;  // of all heads
-  int64_t dense_ffn_layers() const { return layers - (has_moe() ? moe.moe_layers : 0); }
+  int64_t attention_layers() const { return layers - no_attention_layers; }
+  int64_t dense_ffn_layers() const { return layers - no_ffn_layers - (has_moe() ? moe.moe_layers : 0); }
   // Values that one token leaves in the cache of one layer: 2 * kv_heads * head_dim, or MLA's latent and rope key.
   int64_t cache_values_per_token() const;
 };
+
+// "bf16"; as a file stores them: "4.912 bits", or "fp8 (8.024 bits on average)".
+std::string weights_name(const LlmConfig& config, Precision weights, std::optional<double> bits_per_value);
 
 // Sizes in range and consistent: "bad-model-config" with the field's name. Every size is capped so that products of
 // three stay inside 128 bits.
@@ -113,9 +150,9 @@ Status check_config(const LlmConfig& config);
 // Parameters by part; `active` are those that one token passes through (all but the experts that it doesn't visit).
 struct ParameterCount {
   int64_t total = 0, active = 0;
-  int64_t embedding = 0;  // tokens, positions, types, patches
-  int64_t attention = 0, ffn = 0, norm = 0;
-  int64_t head = 0;  // untied language head, pooler or classifier
+  int64_t embedding = 0;                     // tokens, positions, types, patches
+  int64_t attention = 0, ffn = 0, norm = 0;  // attention: Mamba layers with it
+  int64_t head = 0;                          // untied language head, pooler or classifier
 };
 
 // check_config() first; "size-overflow" where the sum passes 2^62.

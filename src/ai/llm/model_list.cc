@@ -25,7 +25,8 @@ std::vector<ListedModel> listed_models() {
 
 // Keys and values of one token in all layers, at 16 bits.
 double cache_bytes(const LlmConfig& config) {
-  return config.has_cache() ? 2.0 * static_cast<double>(config.cache_values_per_token() * config.layers) : 0;
+  return config.has_cache() ? 2.0 * static_cast<double>(config.cache_values_per_token() * config.attention_layers())
+                            : 0;
 }
 
 // All columns, in the order of JSON.

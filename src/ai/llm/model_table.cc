@@ -2,6 +2,8 @@
 // et al., 2020). model_catalogue_test.cc holds each row to the model's published number of parameters.
 #include "ai/llm/model_table.h"
 
+#include "ai/llm/stored_format.h"
+
 namespace perfcast::ai {
 namespace {
 
@@ -17,6 +19,12 @@ void windows(LlmConfig& config, int64_t window, int64_t full_layers) {
   config.windowed_layers = config.layers - full_layers;
 }
 
+// As DeepSeek ships its models: a scale for each block of 128 x 128 values.
+void as_fp8(LlmConfig& config) {
+  config.stored_precision = Precision::kBf16;
+  store_quantised({.name = "fp8", .bits = 8 + 32.0 / (128 * 128), .activations = Precision::kFp8}, config);
+}
+
 void latent(LlmConfig& config, int64_t q_rank) { config.mla = {q_rank, 512, 128, 64, 128}; }
 
 // The keynote's table: 51,200 rows of vocabulary, biases in the FFN alone, no norms among the parameters.
@@ -24,7 +32,8 @@ void as_on_the_slides(LlmConfig& config) {
   config.qkv_bias = config.attention_out_bias = config.norm_parameters = false;
   config.fused_qkv = false;
   config.notes.emplace_back(
-      "gpt3 counts as the keynote's table does: vocabulary 51,200, no norms, biases in the FFN alone, so "
+      "gpt3 counts as the keynote's GEMM table (John, ICPE 2025) does: vocabulary 51,200, no norms, biases in the FFN "
+      "alone, so "
       "174,606,385,152 "
       "parameters; gpt3-175b is the model with vocabulary 50,257, all biases and norms");
 }
@@ -64,7 +73,29 @@ void deepseek_v3(LlmConfig& config) {
   latent(config, 1536);
   experts(config, 256, 8, 2048, 2048, 3);
   config.moe.router_bias = true;
+  as_fp8(config);
   config.notes.emplace_back("the main model of 61 layers, without the module that predicts a second token");
+}
+
+void gpt_oss(LlmConfig& config, int64_t all_experts) {
+  experts(config, all_experts, 4, 2880);
+  config.qkv_bias = config.attention_out_bias = config.ffn_bias = config.moe.router_bias = true;
+  config.attention_sinks = true;
+  windows(config, 128, config.layers / 2);
+  config.stored_precision = Precision::kBf16;
+  store_quantised({.name = "mxfp4", .bits = 4.25, .activations = {}, .kept_attention = 1, .kept_ffn = 1}, config);
+}
+void gpt_oss_20b(LlmConfig& config) { gpt_oss(config, 32); }
+void gpt_oss_120b(LlmConfig& config) { gpt_oss(config, 128); }
+
+void llama4_scout(LlmConfig& config) {
+  experts(config, 16, 1, 8192, 8192);
+  windows(config, 8192, config.layers / 4);
+}
+void llama4_maverick(LlmConfig& config) {
+  experts(config, 128, 1, 8192, 8192);
+  config.moe.moe_layers = config.layers / 2;
+  windows(config, 8192, config.layers / 4);
 }
 
 void phi2(LlmConfig& config) { config.rotary_dim = 32; }
@@ -102,6 +133,10 @@ constexpr ModelRow kTable[] = {
     {"llama3.2-1b", Family::kLlama, true, 16, 2048, 32, 8, 64, 8192, 128256, 131072, nullptr},
     {"llama3.2-3b", Family::kLlama, true, 28, 3072, 24, 8, 128, 8192, 128256, 131072, nullptr},
     {"llama3.3-70b", Family::kLlama, false, 80, 8192, 64, 8, 128, 28672, 128256, 131072, nullptr},
+    {"llama4-scout", Family::kLlama, false, 48, 5120, 40, 8, 128, 16384, 202048, 10485760, llama4_scout},
+    {"llama4-maverick", Family::kLlama, false, 48, 5120, 40, 8, 128, 16384, 202048, 1048576, llama4_maverick},
+    {"gpt-oss-20b", Family::kLlama, false, 24, 2880, 64, 8, 64, 2880, 201088, 131072, gpt_oss_20b},
+    {"gpt-oss-120b", Family::kLlama, false, 36, 2880, 64, 8, 64, 2880, 201088, 131072, gpt_oss_120b},
     {"mistral-7b", Family::kLlama, false, 32, 4096, 32, 8, 128, 14336, 32000, 32768, mistral},
     {"mixtral-8x7b", Family::kLlama, false, 32, 4096, 32, 8, 128, 14336, 32000, 32768, mixtral_7b},
     {"mixtral-8x22b", Family::kLlama, false, 56, 6144, 48, 8, 128, 16384, 32000, 65536, mixtral_22b},

@@ -82,20 +82,20 @@ Status check_parallel(const LlmConfig& config, const LlmWorkload& workload) {
                         "from 1 to " + std::to_string(kMostDevices));
   }
   if (devices == 1) return {};
+  const bool attends = config.attention_layers() > 0;
   const struct {
     const char* name;
     int64_t value;
-  } split[] = {{"heads", config.heads},
-               {"ffn", config.dense_ffn_layers() > 0 ? config.ffn : 0},
-               {"expert_ffn", config.moe.expert_ffn},
-               {"shared_ffn", config.moe.shared_ffn}};
+  } split[] = {{"heads", attends ? config.heads : 0}, {"ffn", config.dense_ffn_layers() > 0 ? config.ffn : 0},
+               {"expert_ffn", config.moe.expert_ffn}, {"shared_ffn", config.moe.shared_ffn},
+               {"mamba inner", config.mamba.inner},   {"mamba heads", config.mamba.heads}};
   for (const auto& part : split) {
     if (part.value % devices == 0) continue;
     return bad_workload(std::to_string(devices) + " devices can't share " + part.name + " " +
                             std::to_string(part.value) + " of " + config.name,
                         "tensor-parallel", "a divisor of it");
   }
-  if (config.kv_heads % devices != 0 && devices % config.kv_heads != 0) {
+  if (attends && config.kv_heads % devices != 0 && devices % config.kv_heads != 0) {
     return bad_workload(std::to_string(devices) + " devices can neither share nor repeat the " +
                             std::to_string(config.kv_heads) + " key-value heads of " + config.name,
                         "tensor-parallel", "a divisor or a multiple of them");
@@ -131,12 +131,17 @@ double expected_distinct_experts(int64_t experts, int64_t active, double tokens)
 }
 
 ModelShard shard_of(const LlmConfig& config, int64_t devices) {
-  return {config.heads / devices,
+  MambaConfig mamba = config.mamba;
+  mamba.inner /= devices;
+  mamba.heads /= devices;
+  if (mamba.is_second()) mamba.groups = std::max<int64_t>(1, mamba.groups / devices);
+  return {std::max<int64_t>(1, config.heads / devices),
           std::max<int64_t>(1, config.kv_heads / devices),
           config.ffn / devices,
           config.moe.expert_ffn / devices,
           config.moe.shared_ffn / devices,
-          (config.vocab + devices - 1) / devices};
+          (config.vocab + devices - 1) / devices,
+          mamba};
 }
 
 Result<ParameterCount> count_shard_parameters(const LlmConfig& config, int64_t devices) {
@@ -149,6 +154,7 @@ Result<ParameterCount> count_shard_parameters(const LlmConfig& config, int64_t d
   part.moe.expert_ffn = shard.expert_ffn;
   part.moe.shared_ffn = shard.shared_ffn;
   part.vocab = shard.vocab;
+  part.mamba = shard.mamba;
   return count_parameters(part);
 }
 

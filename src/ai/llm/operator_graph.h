@@ -42,7 +42,9 @@ struct LlmWorkload {
 // Holds the operators in place; build_operators() fills it anew, so a sweep reuses one.
 class OperatorGraph {
  public:
-  static constexpr size_t kCapacity = 192;
+  static constexpr size_t kCapacity = 216;  // three times the names
+  LlmOperator* begin() { return operators_.data(); }
+  LlmOperator* end() { return operators_.data() + size_; }
   const LlmOperator* begin() const { return operators_.data(); }
   const LlmOperator* end() const { return operators_.data() + size_; }
   size_t size() const { return size_; }
@@ -61,11 +63,12 @@ class OperatorGraph {
 // A sequence to start with: 2,048 tokens or the most that the model has positions for; of ViT its patches.
 int64_t usual_sequence(const LlmConfig& config);
 
-// What one of `tensor_parallel` devices holds: the same architecture with fewer heads, a narrower FFN and a slice of
-// the vocabulary (rounded up). Norms, position tables, routers and MLA's down projections are held by every device, and
-// key-value heads are repeated where there are fewer than devices.
+// What one of `tensor_parallel` devices holds: the same architecture with fewer heads, narrower FFN and Mamba layers
+// and a slice of the vocabulary (rounded up). Norms, position tables, routers and MLA's down projections are held by
+// every device, and key-value heads are repeated where there are fewer than devices.
 struct ModelShard {
   int64_t heads, kv_heads, ffn, expert_ffn, shared_ffn, vocab;
+  MambaConfig mamba;
 };
 ModelShard shard_of(const LlmConfig& config, int64_t tensor_parallel);
 // Parameters of one device; count_parameters() where tensor_parallel is 1.
@@ -94,7 +97,7 @@ struct LlmTotals {
   double intensity = 0;           // flops / traffic_bytes
   double weight_bytes = 0;        // stored weights, one device
   double kv_bytes_per_token = 0;  // all layers, one device, before windows cap it
-  double kv_bytes = 0;            // whole batch at its length, windows taken into account; one device
+  double kv_bytes = 0;            // whole batch at its length, windows and Mamba's states in it; one device
   double activation_bytes = 0;    // largest working set of one operator (inference) or all that is kept (training)
   double optimizer_bytes = 0;     // training: fp32 master weights and two Adam moments
   double gradient_bytes = 0;      // training

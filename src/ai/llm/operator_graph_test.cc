@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "ai/llm/hf_config_reader.h"
 #include "ai/llm/model_catalogue.h"
 
 namespace perfcast::ai {
@@ -99,6 +100,58 @@ TEST(OperatorGraph, ReadsEachWeightOnce) {
     }
     EXPECT_NEAR(read / expected, 1, 1e-12) << name;
   }
+}
+
+constexpr const char* kHybrids[] = {
+    R"({"model_type": "bamba", "hidden_size": 256, "num_hidden_layers": 6, "intermediate_size": 512,
+        "num_attention_heads": 8, "num_key_value_heads": 2, "vocab_size": 1000, "mamba_n_heads": 16,
+        "attn_layer_indices": [2, 5]})",
+    R"({"model_type": "jamba", "hidden_size": 256, "num_hidden_layers": 8, "intermediate_size": 512,
+        "num_attention_heads": 8, "num_key_value_heads": 2, "vocab_size": 1000, "num_experts": 4})",
+    R"({"model_type": "nemotron_h", "hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 8,
+        "num_key_value_heads": 2, "head_dim": 32, "vocab_size": 1000, "mamba_num_heads": 16, "mamba_head_dim": 32,
+        "n_routed_experts": 8, "moe_intermediate_size": 64, "moe_shared_expert_intermediate_size": 128,
+        "hybrid_override_pattern": "M-M*-ME"})"};
+
+TEST(OperatorGraph, ReadsEachWeightOfAHybridOnce) {
+  for (const char* const json : kHybrids) {
+    const auto config = parse_hf_config(json, "h");
+    ASSERT_TRUE(config) << to_text(config.error());
+    LlmWorkload workload = prefill(64);
+    workload.batch = 2000;
+    double read = 0;
+    for (const LlmOperator& op : built(*config, workload)) {
+      if (op.name == OperatorName::kTokenEmbedding) continue;
+      read += op.weight_bytes * static_cast<double>(op.count) / 2;
+    }
+    double expected = static_cast<double>(count_parameters(*config)->total - config->vocab * config->hidden);
+    // A load correction for each expert is no part of the product.
+    EXPECT_NEAR(read / expected, 1, 1e-6) << json;
+  }
+}
+
+// What Mamba layers keep of a sequence does not grow with it.
+TEST(OperatorGraph, StatesOfAHybridAreOfOneSize) {
+  const auto config = parse_hf_config(kHybrids[0], "h");
+  ASSERT_TRUE(config) << to_text(config.error());
+  LlmWorkload workload = decode(100);
+  const LlmTotals at_100 = totals_of(*config, workload);
+  workload.context = 200;
+  const LlmTotals at_200 = totals_of(*config, workload);
+  EXPECT_EQ(at_100.kv_bytes_per_token, 2 * 2 * 2 * 32 * 2);  // layers, heads, keys and values, width, fp16
+  EXPECT_EQ(at_200.kv_bytes - at_100.kv_bytes, 100 * at_100.kv_bytes_per_token);
+  const double states = 4 * (512 * 256 + (512 + 2 * 256) * 3) * 2;
+  EXPECT_EQ(at_100.kv_bytes, states + 100 * at_100.kv_bytes_per_token);
+}
+
+TEST(OperatorGraph, PartsAreReadAsTheyAreStored) {
+  const LlmConfig oss = model("gpt-oss-20b");
+  LlmWorkload workload = decode(100);
+  const double count = static_cast<double>(count_parameters(oss)->total);
+  workload.weight_bits_per_value = *oss.stored_weight_bytes * 8 / count;
+  const OperatorGraph graph = built(oss, workload);
+  EXPECT_NEAR(graph.find(OperatorName::kLanguageHead)->weight_bytes, 201088.0 * 2880 * 2, 1);
+  EXPECT_NEAR(graph.find(OperatorName::kExpertDown)->weight_bytes, 4 * (2880.0 + 1) * 2880 * 4.25 / 8, 1);
 }
 
 TEST(OperatorGraph, AllFiguresAreFiniteAndNotNegative) {

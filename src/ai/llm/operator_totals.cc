@@ -70,10 +70,13 @@ Result<LlmTotals> total_operators(const LlmConfig& config, const LlmWorkload& wo
     const int64_t length =
         workload.phase == LlmPhase::kDecode && workload.context > 0 ? workload.context : workload.sequence;
     const int64_t windowed = std::min(length, config.sliding_window);
-    totals.kv_bytes_per_token = per_layer * as_real(config.layers);
-    totals.kv_bytes = per_layer * as_real(workload.batch) *
-                      (as_real(config.layers - config.windowed_layers) * as_real(length) +
-                       as_real(config.windowed_layers) * as_real(windowed));
+    const MambaConfig mamba = shard_of(config, workload.tensor_parallel).mamba;
+    const double states = as_real(mamba.layers) * as_real(mamba.state_values()) * bytes_per_value(workload.kv);
+    totals.kv_bytes_per_token = per_layer * as_real(config.attention_layers());
+    totals.kv_bytes =
+        as_real(workload.batch) *
+        (states + per_layer * (as_real(config.attention_layers() - config.windowed_layers) * as_real(length) +
+                               as_real(config.windowed_layers) * as_real(windowed)));
   }
   if (trains) {
     totals.activation_bytes = kept_activations(graph);

@@ -37,7 +37,7 @@ Result<double> number_in(const CsvTable& table, size_t row, size_t column, doubl
 }  // namespace
 
 Result<std::vector<CalibrationRun>> parse_calibration_runs(std::string_view csv, const std::string& source) {
-  const auto table = CsvTable::parse(csv, source);
+  const auto table = CsvTable::parse_any_form(csv, source);
   if (!table) return table.error();
   const std::string all = join({kNames.begin(), kNames.end()}, ",");
   std::array<size_t, kColumns> at = {};

@@ -59,8 +59,10 @@ std::string CpuForecastRow::bound() const {
 Result<CpuForecast> forecast_on_cpus(const TokenBundle& bundle, const LlmConfig& config,
                                      const CpuForecastRequest& request) {
   CpuForecast result;
-  result.weights = request.weights.value_or(Precision::kQ4_K_M);
-  auto work = cpu_work_of(config, result.weights);
+  const Precision weights = request.weights.value_or(Precision::kQ4_K_M);
+  result.weights =
+      request.bits_per_value ? fmt::format("{:.3f} bits", *request.bits_per_value) : std::string(info(weights).name);
+  auto work = cpu_work_of(config, weights, request.bits_per_value);
   if (!work) return work.error();
   result.work = std::move(*work);
   for (const std::string& name : request.cpus) {
@@ -84,7 +86,7 @@ Json cpu_forecast_json(const CpuForecast& forecast) {
   json["schema"] = "perfcast.llm.forecast/1";
   json["model"] = forecast.work.name;
   json["parameters"] = static_cast<int64_t>(forecast.work.parameters);
-  json["weights"] = info(forecast.weights).name;
+  json["weights"] = forecast.weights;
   json["rows"] = rows_json(columns_of(forecast));
   return json;
 }

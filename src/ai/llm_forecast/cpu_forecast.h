@@ -16,11 +16,12 @@
 namespace perfcast::ai {
 
 struct CpuForecastRequest {
-  std::vector<std::string> cpus;     // names of CPU models, with the vendor or without
-  double vcpus = kUnknown;           // of the machine; NaN: the largest that was measured
-  std::vector<int64_t> sequences;    // tokens of the prompt
-  int64_t output_tokens = 128;       // new ones
-  std::optional<Precision> weights;  // in the place of the usual q4_k_m
+  std::vector<std::string> cpus;         // names of CPU models, with the vendor or without
+  double vcpus = kUnknown;               // of the machine; NaN: the largest that was measured
+  std::vector<int64_t> sequences;        // tokens of the prompt
+  int64_t output_tokens = 128;           // new ones
+  std::optional<Precision> weights;      // in the place of the usual q4_k_m
+  std::optional<double> bits_per_value;  // of a file that says how its weights are stored; wins
 };
 
 struct CpuForecastRow {
@@ -35,7 +36,7 @@ struct CpuForecastRow {
 
 struct CpuForecast {
   LlmWork work;
-  Precision weights = Precision::kQ4_K_M;
+  std::string weights;               // "q4_k_m", "4.912 bits"
   std::vector<CpuForecastRow> rows;  // each CPU with each sequence, as asked for
 };
 

@@ -30,10 +30,10 @@ Result<LlmWork> cpu_work_of(const LlmConfig& config, Precision weights, std::opt
   work.weight_bytes = (real(parameters->active) - looked_up) * bytes;
   work.file_bytes = config.stored_weight_bytes.value_or(real(parameters->total) * bytes);
   constexpr double kCacheBytes = 2;  // fp16
-  work.kv_bytes_per_token = kCacheBytes * real(config.cache_values_per_token()) * real(config.layers);
+  work.kv_bytes_per_token = kCacheBytes * real(config.cache_values_per_token()) * real(config.attention_layers());
   const double head = config.tied_embeddings ? 0 : real(parameters->head);
   work.prefill_macs_per_token = real(parameters->active) - real(parameters->embedding) - head;
-  work.attention_macs_per_token_token = 2 * real(config.query_width()) * real(config.layers);
+  work.attention_macs_per_token_token = 2 * real(config.query_width()) * real(config.attention_layers());
   work.short_block_share = short_blocks(weights) ? 1 : 0;
   return work;
 }

@@ -7,7 +7,6 @@
 
 #include "ai/llm_forecast/forecast_report.h"
 #include "base/json.h"
-#include "base/report/put_known.h"
 #include "base/report/table.h"
 #include "base/text.h"
 
@@ -235,11 +234,15 @@ std::string forecast_csv(const LlmForecastReport& report) {
 
 Json forecast_json(const LlmForecastReport& report) {
   const LlmRequest& request = report.grid.request;
+  const std::string& stored = report.config.stored_weight_name;
+  const std::string weights = !request.weight_bits_per_value ? std::string(info(request.weights).name)
+                              : stored.empty()               ? "file"
+                                                             : stored;
   Json json{{"schema", "perfcast.llm.forecast/1"},
             {"model", report.config.name},
             {"source", report.config.source},
             {"parameters", report.parameters},
-            {"weights", request.weight_bits_per_value ? "file" : info(request.weights).name},
+            {"weights", weights},
             {"weight_bits", request.weight_bits_per_value.value_or(info(request.weights).bits_per_value)},
             {"activations", info(request.activations).name},
             {"kv", info(request.kv).name},

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "ai/llm/analysis_notes.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -34,8 +35,11 @@ MathMode wanted_mode(const LlmRequest& request) {
 constexpr int64_t kUsualNode = 8;  // devices behind one switch
 
 std::vector<std::string> notes_of(const LlmForecastReport& report) {
-  std::vector<std::string> notes;
   const LlmRequest& request = report.grid.request;
+  LlmWorkload formats;
+  formats.weights = request.weights;
+  formats.weight_bits_per_value = request.weight_bits_per_value;
+  std::vector<std::string> notes = model_notes(report.config, formats);
   std::set<uint32_t> seen;
   std::vector<std::string> unmeasured;
   for (const ForecastRow& row : report.result.rows) {
@@ -76,17 +80,16 @@ std::vector<std::string> notes_of(const LlmForecastReport& report) {
         "needs less");
   }
   if (!unmeasured.empty()) {
-    notes.push_back("uncalibrated: no measured times stand behind the rows of " + join(unmeasured, ", ") +
-                    "; they follow from data sheets or kin");
+    notes.push_back("uncalibrated: nobody measured " + join(unmeasured, ", ") +
+                    " here; their times follow from data sheets or from devices like them");
   }
   const bool modelled = std::any_of(report.result.rows.begin(), report.result.rows.end(),
                                     [](const ForecastRow& row) { return row.power_is_modelled; });
   if (modelled) {
-    notes.push_back(
-        fmt::format("joules are at modelled watts, the share of the stated power that such a load took of an H100 and "
-                    "an H200; of other devices "
-                    "within a factor of {:.1f}, 90% (--power-w: yours)",
-                    std::exp(kInterval90 * kOtherPowerLogDeviation)));
+    notes.push_back(fmt::format(
+        "joules are modelled: the share of the stated power that such a load took on an H100 and an "
+        "H200; on other devices they are right within a factor of {:.1f} in 90% of cases (--power-w: yours)",
+        std::exp(kInterval90 * kOtherPowerLogDeviation)));
   }
   if (report.config.has_moe()) notes.emplace_back("tokens visit experts uniformly");
   const bool misses = std::any_of(report.result.rows.begin(), report.result.rows.end(),

@@ -12,9 +12,9 @@ namespace {
 
 using Align = TextTable::Align;
 
-std::string format_names(const LlmRequest& request, bool has_cache) {
-  std::string text = request.weight_bits_per_value ? fmt::format("weights {:.3f} bits", *request.weight_bits_per_value)
-                                                   : fmt::format("weights {}", info(request.weights).name);
+std::string format_names(const LlmConfig& config, const LlmRequest& request) {
+  const bool has_cache = config.has_cache();
+  std::string text = "weights " + weights_name(config, request.weights, request.weight_bits_per_value);
   text += fmt::format(", activations {}", info(request.activations).name);
   if (has_cache) text += fmt::format(", cache {}", info(request.kv).name);
   if (!request.fused_attention) text += ", scores through memory";
@@ -23,9 +23,9 @@ std::string format_names(const LlmRequest& request, bool has_cache) {
 
 std::string headline(const LlmForecastReport& report) {
   const LlmConfig& config = report.config;
-  std::string text = fmt::format("{} ({}): {} parameters; {}", config.name, config.source,
-                                 human_number(static_cast<double>(report.parameters)),
-                                 format_names(report.grid.request, config.has_cache()));
+  std::string text =
+      fmt::format("{} ({}): {} parameters; {}", config.name, config.source,
+                  human_number(static_cast<double>(report.parameters)), format_names(config, report.grid.request));
   if (config.has_cache()) text += fmt::format("; {} new tokens", report.grid.request.output_tokens);
   return text + "\n";
 }

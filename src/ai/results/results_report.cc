@@ -7,7 +7,6 @@
 
 #include "ai/train_time/train_report.h"
 #include "base/json.h"
-#include "base/report/put_known.h"
 #include "base/report/table.h"
 #include "base/text.h"
 

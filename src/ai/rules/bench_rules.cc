@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/known_keys.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -40,8 +39,7 @@ std::optional<LoadScenario> scenario_from(JsonReader& in, const char* key, const
 
 // Reads each entry of a list with `read`, all mistakes of an entry at once.
 template <typename Read>
-Status read_list(const Json& json, const char* key, const std::string& source, const std::vector<std::string>& known,
-                 const Read& read) {
+Status read_list(const Json& json, const char* key, const std::string& source, const Read& read) {
   const auto list = json.find(key);
   if (list == json.end()) return {};
   if (!list->is_array() || list->size() > kMostRules) {
@@ -50,7 +48,7 @@ Status read_list(const Json& json, const char* key, const std::string& source, c
   for (size_t i = 0; i < list->size(); ++i) {
     JsonReader in((*list)[i], fmt::format("{}.{}[{}]", source, key, i));
     read(in);
-    if ((*list)[i].is_object()) complain_of_unknown(in, (*list)[i], known);
+    in.refuse_others();
     if (Status finished = in.finish(); !finished) return finished;
   }
   return {};
@@ -188,7 +186,7 @@ Result<BenchRules> parse_bench_rules(std::string_view text, const std::string& s
     in.complain("schema", "'" + printable(schema.substr(0, 60)) + "'", kRulesSchema);
   }
   const Json* const sources = in.require_object("sources");
-  complain_of_unknown(in, *json, {"schema", "note", "sources", "scenarios", "categories", "inference", "training"});
+  in.refuse_others({"note", "scenarios", "categories", "inference", "training"});
   if (Status finished = in.finish(); !finished) return finished.error();
   BenchRules rules;
   for (const auto& [name, document] : sources->items()) {
@@ -197,39 +195,16 @@ Result<BenchRules> parse_bench_rules(std::string_view text, const std::string& s
     rules.sources[name] = document.get<std::string>();
   }
   Status read = read_list(*json, "scenarios", source,
-                          {"scenario", "percentile", "min_duration_s", "min_queries", "samples_per_query", "source"},
                           [&](JsonReader& entry) { rules.scenarios.push_back(scenario_rule_from(entry)); });
   if (!read) return read.error();
-  read = read_list(*json, "categories", source, {"name", "scenarios", "source"},
+  read = read_list(*json, "categories", source,
                    [&](JsonReader& entry) { rules.categories.push_back(category_from(entry)); });
   if (!read) return read.error();
   read = read_list(*json, "inference", source,
-                   {"name",
-                    "aliases",
-                    "category",
-                    "area",
-                    "task",
-                    "model",
-                    "dataset",
-                    "samples",
-                    "quality",
-                    "metric",
-                    "reference",
-                    "least_shares",
-                    "not_held",
-                    "server_latency_s",
-                    "ttft_s",
-                    "tpot_s",
-                    "offline_min_samples",
-                    "equal_issue",
-                    "version",
-                    "sources"},
                    [&](JsonReader& entry) { rules.inference.push_back(inference_from(entry)); });
   if (!read) return read.error();
-  read = read_list(*json, "training", source,
-                   {"name", "aliases", "area", "benchmark", "dataset", "quality", "metric", "target",
-                    "larger_is_better", "not_held", "model", "version", "sources"},
-                   [&](JsonReader& entry) { rules.training.push_back(training_from(entry)); });
+  read =
+      read_list(*json, "training", source, [&](JsonReader& entry) { rules.training.push_back(training_from(entry)); });
   if (!read) return read.error();
   if (Status valid = check_rules(rules, source); !valid) return valid.error();
   return rules;

@@ -1,5 +1,8 @@
 #include "ai/system/completion_chunk.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "base/json.h"
 #include "base/text.h"
 
@@ -14,9 +17,47 @@ Error bad_chunk(const std::string& what, std::string_view data) {
           "JSON with \"choices\", as OpenAI's interface streams it"};
 }
 
-void append_text(const Json& holder, const char* key, std::string& text) {
+// The reasons for an end that OpenAI's interface names. Servers write "" or others of their own while they go on.
+constexpr std::string_view kEndReasons[] = {"stop", "length", "tool_calls", "function_call", "content_filter"};
+
+bool is_end_reason(const Json& reason) {
+  return reason.is_string() && std::find(std::begin(kEndReasons), std::end(kEndReasons),
+                                         reason.get_ref<const std::string&>()) != std::end(kEndReasons);
+}
+
+// The text of a member: a string, or parts with texts of their own ({"type": "text", "text": ...}).
+std::string text_of(const Json& holder, const char* key) {
   const auto found = holder.find(key);
-  if (found != holder.end() && found->is_string()) text += found->get<std::string>();
+  if (found == holder.end()) return "";
+  if (found->is_string()) return found->get<std::string>();
+  std::string text;
+  if (!found->is_array()) return text;
+  for (const Json& part : *found) {
+    if (!part.is_object()) continue;
+    for (const char* const name : {"thinking", "text"}) text += text_of(part, name);
+  }
+  return text;
+}
+
+void append_message(const Json& message, std::string& text) {
+  // Some servers send the same reasoning under both names.
+  const std::string reasoning = text_of(message, "reasoning");
+  text += reasoning.empty() ? text_of(message, "reasoning_content") : reasoning;
+  text += text_of(message, "content") + text_of(message, "refusal");
+  if (const auto call = message.find("function_call"); call != message.end() && call->is_object()) {
+    text += text_of(*call, "arguments");
+  }
+  const auto calls = message.find("tool_calls");
+  if (calls == message.end() || !calls->is_array()) return;
+  for (const Json& call : *calls) {
+    const auto function = call.is_object() ? call.find("function") : call.end();
+    if (call.is_object() && function != call.end() && function->is_object()) text += text_of(*function, "arguments");
+  }
+}
+
+bool says_something(const Json& error) {
+  if (error.is_number()) return error.get<double>() != 0;
+  return !error.is_null() && !error.empty() && error != "" && error != false;
 }
 
 std::string message_of(const Json& error) {
@@ -33,30 +74,30 @@ Result<CompletionChunk> parse_completion_chunk(std::string_view data) {
   const auto json = parse_json(data, "chunk");
   if (!json) return bad_chunk("a piece of the stream is no JSON", data);
   if (!json->is_object()) return bad_chunk("a piece of the stream is no JSON object", data);
-  if (const auto error = json->find("error"); error != json->end() && !error->is_null()) {
+  if (const auto error = json->find("error"); error != json->end() && says_something(*error)) {
     return Error{"server-error", "the server says: " + printable(message_of(*error)), "", ""};
+  }
+  if (json->value("object", Json()) == "error" || json->value("type", Json()) == "error") {
+    return Error{"server-error", "the server says: " + printable(message_of(*json)), "", ""};
   }
   CompletionChunk chunk;
   const auto choices = json->find("choices");
-  const auto usage = json->find("usage");
-  const bool has_usage = usage != json->end() && usage->is_object();
-  if (choices == json->end() && !has_usage) return bad_chunk("a piece of the stream has no \"choices\"", data);
-  if (choices != json->end()) {
+  if (choices != json->end() && !choices->is_null()) {
     if (!choices->is_array()) return bad_chunk("\"choices\" is no list", data);
+    chunk.has_choices = true;
     for (const Json& choice : *choices) {
       if (!choice.is_object()) return bad_chunk("\"choices\" holds something else than objects", data);
-      append_text(choice, "text", chunk.text);
+      chunk.text += text_of(choice, "text");
       for (const char* const holder : {"delta", "message"}) {
         const auto found = choice.find(holder);
-        if (found == choice.end() || !found->is_object()) continue;
-        append_text(*found, "reasoning_content", chunk.text);
-        append_text(*found, "content", chunk.text);
+        if (found != choice.end() && found->is_object()) append_message(*found, chunk.text);
       }
       const auto reason = choice.find("finish_reason");
-      chunk.finished = chunk.finished || (reason != choice.end() && reason->is_string());
+      chunk.finished = chunk.finished || (reason != choice.end() && is_end_reason(*reason));
     }
   }
-  if (!has_usage) return chunk;
+  const auto usage = json->find("usage");
+  if (usage == json->end() || !usage->is_object()) return chunk;
   const auto tokens = usage->find("completion_tokens");
   if (tokens == usage->end() || !tokens->is_number_unsigned()) return chunk;
   if (tokens->get<uint64_t>() > static_cast<uint64_t>(kMostCompletionTokens)) {

@@ -12,15 +12,17 @@
 namespace perfcast::ai {
 
 struct CompletionChunk {
-  std::string text;                          // what this piece adds
-  bool finished = false;                     // with a reason for the end
+  // What this piece adds: content, reasoning (`reasoning` or `reasoning_content`), a refusal, arguments of tool calls.
+  std::string text;
+  bool has_choices = false;                  // else it is no part of the answer: a sign of life, a statement of costs
+  bool finished = false;                     // with one of the reasons that the interface names
   std::optional<int64_t> completion_tokens;  // that the server counted
 };
 
 inline constexpr std::string_view kStreamEnd = "[DONE]";
 
-// Errors: "bad-chunk" (no JSON, as broken UTF-8 makes it; not the members of such an answer), "server-error" with the
-// server's own message.
+// Errors: "bad-chunk" (no JSON, as broken UTF-8 makes it; members of an answer that are of another kind),
+// "server-error" with the server's own message. An "error" that says nothing (null, "", {}, [], false, 0) is none.
 Result<CompletionChunk> parse_completion_chunk(std::string_view data);
 
 }  // namespace perfcast::ai

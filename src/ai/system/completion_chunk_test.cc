@@ -28,10 +28,20 @@ TEST(CompletionChunk, SaysWhatTheServerSays) {
   EXPECT_EQ(error.error().code, "server-error");
   EXPECT_EQ(error.error().message, "the server says: overloaded");
   EXPECT_EQ(parse_completion_chunk(R"({"error": "no"})").error().message, "the server says: no");
+  for (const char* const none : {"null", "\"\"", "{}", "[]", "false", "0"}) {
+    EXPECT_TRUE(parse_completion_chunk(std::string(R"({"choices": [], "error": )") + none + "}")) << none;
+  }
+}
+
+TEST(CompletionChunk, LeavesAloneWhatIsNoPartOfAnAnswer) {
+  const auto ping = parse_completion_chunk(R"({"type": "ping"})");
+  ASSERT_TRUE(ping);
+  EXPECT_FALSE(ping->has_choices);
+  EXPECT_EQ(ping->text, "");
 }
 
 TEST(CompletionChunk, RefusesWhatIsNone) {
-  for (const char* const data : {"", "{", "[]", "{}", R"({"choices": 3})", R"({"choices": [3]})",
+  for (const char* const data : {"", "{", "[]", R"({"choices": 3})", R"({"choices": [3]})",
                                  R"({"choices": [], "usage": {"completion_tokens": 99999999999}})",
                                  "{\"choices\": [{\"text\": \"\xff\xfe\"}]}"}) {
     const auto chunk = parse_completion_chunk(data);

@@ -7,15 +7,14 @@
 #include <map>
 #include <utility>
 
-#include "ai/system/completion_chunk.h"
-#include "ai/system/sse_reader.h"
+#include "ai/system/answer_stream.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
 namespace {
 
 constexpr long kStatusOk = 200;
-constexpr size_t kMostErrorBytes = 4096, kMostAnswerBytes = size_t{16} << 20;
+constexpr size_t kMostErrorBytes = 4096;
 constexpr int kPollMs = 1000;
 
 struct CurlDeleter {
@@ -37,95 +36,55 @@ struct Transfer {
   EasyHandle easy;
   ResponseSink* sink = nullptr;
   uint64_t id = 0;
-  SseReader events;
-  std::string answer, outside;  // the text; what is no event stream, or an error's body
-  std::string problem;          // what is wrong with the answer
-  int64_t pieces = 0, counted_tokens = 0, last_ns = 0;
-  bool is_done = false;
+  AnswerStream answer;
+  std::string refusal;  // the body of a status other than 200
   char curl_problem[CURL_ERROR_SIZE] = "";
 
   void reset(uint64_t new_id, ResponseSink* new_sink) {
     sink = new_sink;
     id = new_id;
-    events = {};
-    answer.clear();
-    outside.clear();
-    problem.clear();
-    pieces = counted_tokens = last_ns = 0;
-    is_done = false;
+    answer = {};
+    refusal.clear();
     curl_problem[0] = '\0';
   }
 
-  void take_event(std::string_view data) {
-    if (!problem.empty()) return;
-    if (data == kStreamEnd) {
-      is_done = true;
-      return;
-    }
-    const auto chunk = parse_completion_chunk(data);
-    if (!chunk) {
-      problem = chunk.error().message;
-      return;
-    }
-    if (is_done && !chunk->text.empty()) problem = "text behind the end of the stream";
-    is_done = is_done || chunk->finished;
-    if (chunk->completion_tokens) counted_tokens = *chunk->completion_tokens;
-    if (chunk->text.empty()) return;
-    ++pieces;
-    answer += chunk->text;
-    if (answer.size() > kMostAnswerBytes) problem = "an answer of more than 16 MiB";
-    sink->token(id, 1, last_ns);
+  long status() const {
+    long status = 0;
+    curl_easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &status);
+    return status;
   }
 
   // Whether the transfer may go on.
   bool take(std::string_view bytes) {
-    last_ns = steady_ns();
-    long status = 0;
-    curl_easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &status);
-    if (outside.size() < (status == kStatusOk && pieces == 0 ? kMostAnswerBytes : kMostErrorBytes))
-      outside.append(bytes);
-    if (status != kStatusOk) return true;
-    const Status fed = events.feed(bytes, [this](std::string_view data) { take_event(data); });
-    if (!fed && problem.empty()) problem = fed.error().message;
-    return problem.empty();
-  }
-
-  // A server that does not stream: the body is one answer.
-  void take_whole_body() {
-    const auto chunk = parse_completion_chunk(outside);
-    if (!chunk) {
-      problem = chunk.error().message;
-      return;
+    const int64_t now_ns = steady_ns();
+    if (status() != kStatusOk) {
+      if (refusal.size() < kMostErrorBytes) refusal.append(bytes);
+      return true;
     }
-    is_done = true;
-    answer = chunk->text;
-    if (chunk->completion_tokens) counted_tokens = *chunk->completion_tokens;
+    answer.take(bytes, now_ns, [this, now_ns] { sink->token(id, 1, now_ns); });
+    return answer.problem().empty();
   }
 
   void conclude(CURLcode outcome) {
     const int64_t now_ns = steady_ns();
-    long status = 0;
-    curl_easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &status);
+    std::string problem = answer.problem();
     if (problem.empty() && outcome != CURLE_OK) {
       problem = curl_problem[0] != '\0' ? curl_problem : curl_easy_strerror(outcome);
-      if (pieces > 0) problem += " after " + std::to_string(pieces) + " pieces of the answer";
-    } else if (problem.empty() && status != kStatusOk) {
-      problem = "status " + std::to_string(status) + ": " + std::string(trim(outside)).substr(0, 200);
-    } else if (problem.empty() && pieces == 0 && !is_done && std::string_view(outside).starts_with("{")) {
-      take_whole_body();
-    }
-    if (problem.empty() && !is_done) {
-      problem = "the stream ended after " + std::to_string(pieces) + " pieces without its end";
+      if (answer.pieces() > 0) problem += " after " + std::to_string(answer.pieces()) + " pieces of the answer";
+    } else if (problem.empty() && status() != kStatusOk) {
+      problem = "status " + std::to_string(status()) + ": " + std::string(trim(refusal)).substr(0, 200);
+    } else if (problem.empty()) {
+      answer.finish([this] { sink->token(id, 1, answer.end_ns()); });
+      problem = answer.problem();
     }
     if (!problem.empty()) {
       sink->fail(id, problem, now_ns);
       return;
     }
-    // The answer's end is its last piece's; what closes the stream behind it is no part of it.
-    const bool is_counted = counted_tokens > 0;
-    sink->complete(id, {.tokens = is_counted ? counted_tokens : pieces,
-                        .data = answer,
-                        .at_ns = last_ns != 0 ? last_ns : now_ns,
+    const bool is_counted = answer.counted_tokens() > 0;
+    sink->complete(id, {.tokens = is_counted ? answer.counted_tokens() : answer.pieces(),
+                        .data = answer.text(),
+                        .at_ns = answer.end_ns() != 0 ? answer.end_ns() : now_ns,
                         .has_own_count = is_counted});
   }
 };

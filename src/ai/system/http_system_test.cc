@@ -116,6 +116,16 @@ TEST_F(Endpoint, TokensTakeTheirTime) {
   EXPECT_LE(summary.ttft.min, summary.latency.max - 40'000'000);
 }
 
+TEST_F(Endpoint, TheEndIsTheLastToken) {
+  settings_.min_queries = 3;
+  const LoadResult result = run("/late/v1/completions");
+  EXPECT_THAT(result.faults, IsEmpty());
+  const LoadSummary summary = summarise(result);
+  EXPECT_GE(summary.latency.min, 100'000'000);
+  EXPECT_LT(summary.latency.min, 300'000'000);
+  EXPECT_EQ(result.tokens, 3 * 5);
+}
+
 TEST_F(Endpoint, ManyAtOnce) {
   settings_.scenario = LoadScenario::kServer;
   settings_.target_qps = 200;

@@ -1,11 +1,13 @@
 #include "ai/train_time/metric_lines.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <regex>
 
 #include "base/csv.h"
 #include "base/json.h"
+#include "base/python_json.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -20,42 +22,70 @@ bool is_number_part(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' || c == '-' || c == '.';
 }
 
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_quote(char c) { return c == '"' || c == '\''; }
+
+// Of "1,234" and "1.234,5" what stands before the comma: which of the marks is the decimal one, no line says. Of
+// "76.5,93.2" the first is a number of its own.
+bool is_before_comma(std::string_view number) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const size_t point = number.find('.');
+  const std::string_view behind = point == std::string_view::npos ? "" : number.substr(point + 1);
+  return std::all_of(number.begin(), number.begin() + static_cast<std::ptrdiff_t>(std::min(point, number.size())),
+                     is_digit) &&
+         (point == std::string_view::npos ||
+          (behind.size() == 3 && std::all_of(behind.begin(), behind.end(), is_digit)));
+}
+
+// The number that stands here, perhaps in quotes or as np.float64(0.9).
+std::optional<double> number_at(std::string_view text) {
+  size_t begin = 0;
+  while (begin < text.size() && (is_blank(text[begin]) || is_quote(text[begin]))) ++begin;
+  text.remove_prefix(begin);
+  size_t end = 0;
+  while (end < text.size() && is_number_part(text[end])) ++end;
+  if (end < text.size() && text[end] == '(' && end > 0) {
+    const auto literal = python_literal(text);
+    std::string_view value = literal ? std::string_view(literal->json) : "";
+    if (value.starts_with('"') && value.size() > 1) value = value.substr(1, value.size() - 2);  // "NaN"
+    return parse_reading(value);
+  }
+  std::string_view number = text.substr(0, end);
+  if (number.ends_with('.')) number.remove_suffix(1);  // at the end of a sentence
+  const bool goes_on = end + 1 < text.size() && text[end] == ',' && text[end + 1] >= '0' && text[end + 1] <= '9';
+  return goes_on && is_before_comma(number) ? std::nullopt : parse_reading(number);
+}
+
+// Whether a name ends before `at`: "accuracy=", "accuracy :", "'accuracy': ", or a tab before the number.
+std::optional<size_t> behind_sign(std::string_view line, size_t at) {
+  bool has_tab = false;
+  for (; at < line.size() && (is_blank(line[at]) || is_quote(line[at])); ++at) has_tab = has_tab || line[at] == '\t';
+  if (at < line.size() && (line[at] == '=' || line[at] == ':')) return at + 1;
+  return has_tab ? std::optional<size_t>(at) : std::nullopt;
+}
+
 // "metric=0.9", "metric: 0.9": the name a word of its own, the last such in the line.
 std::optional<double> read_pair(std::string_view line, std::string_view metric) {
   std::optional<double> found;
   for (size_t at = line.find(metric); at != std::string_view::npos; at = line.find(metric, at + 1)) {
     if (at > 0 && is_name_part(line[at - 1])) continue;
-    size_t next = at + metric.size();
-    while (next < line.size() && (line[next] == ' ' || line[next] == '\t' || line[next] == '"')) ++next;
-    if (next >= line.size() || (line[next] != '=' && line[next] != ':')) continue;
-    ++next;
-    while (next < line.size() && (line[next] == ' ' || line[next] == '\t')) ++next;
-    size_t end = next;
-    while (end < line.size() && is_number_part(line[end])) ++end;
-    // "0.93." at the end of a sentence.
-    std::string_view number = line.substr(next, end - next);
-    if (number.ends_with('.')) number.remove_suffix(1);
-    if (const auto value = parse_reading(number)) found = value;
+    const auto number = behind_sign(line, at + metric.size());
+    const auto value = number ? number_at(line.substr(*number)) : std::nullopt;
+    if (value) found = value;
   }
   return found;
 }
 
 // Of "name=0.9" and "name: 0.9" the names.
 void add_names_of_pairs(std::string_view line, std::vector<std::string>& names) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '"'; };
-  for (size_t sign = line.find_first_of("=:"); sign != std::string_view::npos;
-       sign = line.find_first_of("=:", sign + 1)) {
+  for (size_t sign = line.find_first_of("=:\t"); sign != std::string_view::npos;
+       sign = line.find_first_of("=:\t", sign + 1)) {
     size_t end = sign;
-    while (end > 0 && is_blank(line[end - 1])) --end;
+    while (end > 0 && (is_blank(line[end - 1]) || is_quote(line[end - 1]))) --end;
     size_t begin = end;
     while (begin > 0 && is_name_part(line[begin - 1])) --begin;
-    size_t number = sign + 1;
-    while (number < line.size() && is_blank(line[number])) ++number;
-    size_t behind = number;
-    while (behind < line.size() && is_number_part(line[behind])) ++behind;
-    std::string_view value = line.substr(number, behind - number);
-    if (value.ends_with('.')) value.remove_suffix(1);
-    const bool is_name = begin < end && !parse_number(line.substr(begin, end - begin)) && parse_reading(value);
+    const bool is_name =
+        begin < end && !parse_number(line.substr(begin, end - begin)) && number_at(line.substr(sign + 1));
     if (is_name) names.emplace_back(line.substr(begin, end - begin));
   }
 }
@@ -74,14 +104,22 @@ std::optional<double> read_member(const Json& object, const std::string& metric)
   return std::nullopt;
 }
 
-// The object that begins at the first "{" of the line.
+// The object in the line: JSON, or a dictionary as Python prints it, perhaps with text on either side.
 std::optional<Json> object_in(std::string_view line) {
-  const size_t brace = line.find('{');
+  constexpr int kMostTries = 8;
   const size_t last = line.rfind('}');
+  size_t brace = line.find('{');
   if (brace == std::string_view::npos || last == std::string_view::npos || last < brace) return std::nullopt;
   auto json = parse_json(line.substr(brace, last + 1 - brace), "line");
-  if (!json || !json->is_object()) return std::nullopt;
-  return std::move(*json);
+  if (json && json->is_object()) return std::move(*json);
+  for (int tries = 0; tries < kMostTries && brace != std::string_view::npos;
+       ++tries, brace = line.find('{', brace + 1)) {
+    const auto literal = python_literal(line.substr(brace));
+    if (!literal) continue;
+    auto object = parse_json(literal->json, "line");
+    if (object && object->is_object() && !object->empty()) return std::move(*object);
+  }
+  return std::nullopt;
 }
 
 std::optional<double> read_json(std::string_view line, const std::string& metric) {
@@ -180,6 +218,61 @@ std::optional<double> MetricReader::read(std::string_view line) const {
     return std::nullopt;
   }
   return found;
+}
+
+struct StartPattern::Regex {
+  std::regex regex;
+};
+
+Result<StartPattern> StartPattern::create(const std::string& pattern) {
+  StartPattern start;
+  if (pattern.empty()) return start;
+  try {
+    start.regex_ = std::make_shared<Regex>(Regex{std::regex(pattern)});
+  } catch (const std::regex_error& problem) {
+    return usage_error("bad-usage", std::string("the pattern is no regular expression: ") + problem.what(), "--from",
+                       "such as 'run_start'");
+  }
+  return start;
+}
+
+bool StartPattern::finds(std::string_view line) const {
+  if (regex_ == nullptr) return true;
+  line = line.substr(0, kLongestPatternLine);
+  try {
+    return std::regex_search(line.begin(), line.end(), regex_->regex);
+  } catch (const std::regex_error&) {  // too complex for this line
+    return false;
+  }
+}
+
+std::string without_escapes(std::string_view line) {
+  constexpr char kEscape = '\x1b', kBell = '\a';
+  std::string plain;
+  plain.reserve(line.size());
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] != kEscape) {
+      plain += line[i];
+    } else if (i + 1 < line.size() && line[i + 1] == '[') {  // up to a letter
+      for (i += 2; i < line.size() && (line[i] < '@' || line[i] > '~');) ++i;
+    } else if (i + 1 < line.size() && line[i + 1] == ']') {  // up to a bell or ESC backslash
+      for (i += 2; i < line.size() && line[i] != kBell && line[i] != kEscape;) ++i;
+      if (i < line.size() && line[i] == kEscape) ++i;
+    } else {  // such as ESC ( B
+      for (++i; i < line.size() && line[i] >= ' ' && line[i] <= '/';) ++i;
+    }
+  }
+  return plain;
+}
+
+std::string event_of(std::string_view line) {
+  const auto json = object_in(line.substr(0, kLongestMetricLine));
+  if (!json) return "";
+  for (const char* const name : {"key", "event"}) {
+    const auto key = json->find(name);
+    if (key != json->end() && key->is_string()) return key->get<std::string>();
+  }
+  return "";
 }
 
 std::optional<double> stated_time_s(std::string_view line) {

@@ -3,9 +3,12 @@
 //
 // Forms that are known without a pattern, of a metric "accuracy":
 //   {"epoch": 3, "accuracy": 0.91}             JSON, also one level down, also behind other text in the line
+//   {'epoch': 3, 'accuracy': nan}              the same as Python prints it (base/python_json.h)
 //   :::MLLOG {"key": "accuracy", "value": 0.91, "time_ms": ...}
-//   epoch=3 accuracy=0.91, accuracy: 0.91, accuracy = 91.0%      the name as a word of its own; % is not divided by 100
-// Of several in one line the last counts. "nan", "inf" and "-inf" are readings, too, and no quality.
+//   epoch=3 accuracy=0.91, accuracy: 0.91, accuracy = 91.0%      the name as a word of its own, perhaps in quotes;
+//   accuracy<tab>0.91                                                % is not divided by 100
+// Of several in one line the last counts. "nan", "inf" and "-inf" are readings, too, and no quality. A terminal's
+// colours are no part of a line.
 
 #include <memory>
 #include <optional>
@@ -35,6 +38,19 @@ class MetricReader {
   std::shared_ptr<const Pattern> pattern_;  // null: the forms
 };
 
+// The line at which a clock starts, by a regular expression.
+class StartPattern {
+ public:
+  // Empty: every line. "bad-usage" at --from for what is no regular expression.
+  static Result<StartPattern> create(const std::string& pattern);
+  bool is_empty() const { return regex_ == nullptr; }
+  bool finds(std::string_view line) const;  // in its first kLongestPatternLine bytes
+
+ private:
+  struct Regex;
+  std::shared_ptr<const Regex> regex_;
+};
+
 // What a line has values of, in the same forms: names to offer where the one that was asked for never comes.
 std::vector<std::string> metric_names_in(std::string_view line);
 
@@ -43,6 +59,11 @@ std::optional<double> parse_reading(std::string_view text);
 
 // The time that a line of JSON states: time_s or elapsed_s as they are, time_ms / 1000 (MLLOG: since 1970).
 std::optional<double> stated_time_s(std::string_view line);
+// "run_start" of a line with {"key": "run_start", ...} or {"event": "run_start", ...}; empty where it is none.
+std::string event_of(std::string_view line);
+
+// Without a terminal's colours, titles and links (ESC [ ... m and the like).
+std::string without_escapes(std::string_view line);
 
 // Bytes to lines: at "\n" and "\r" (progress bars).
 class LineCutter {

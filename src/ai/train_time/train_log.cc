@@ -204,45 +204,107 @@ Result<TrainLog> parse_csv(const CsvTable& table, const TimeColumn& unit, const 
   return log;
 }
 
-Result<TrainLog> parse_lines(std::string_view text, const std::string& source, const MetricReader& reader,
-                             const std::string& system) {
-  TrainLog log;
-  TrainCurve curve;
-  curve.system = system;
-  curve.state = TrainRunState::kImported;
-  std::optional<double> first_s;
-  bool since_1970 = false;
-  size_t untimed = 0;
-  bool too_many = false;
-  LineCutter cutter;
-  const auto take = [&](std::string_view line) {
+// Lines that others wrote, one run or several one after the other.
+class LineLogReader {
+ public:
+  LineLogReader(const MetricReader& reader, const StartPattern& start) : reader_(reader), start_(start) {
+    runs_.emplace_back();
+  }
+
+  void take(std::string_view raw) {
+    const std::string line = without_escapes(raw);
     const auto time_s = stated_time_s(line);
-    constexpr double kLongestTraining_s = 3e8;  // ten years: beyond it is a clock's time
-    if (time_s && !first_s) {
-      first_s = *time_s;
-      since_1970 = *time_s > kLongestTraining_s;
-    }
-    const auto value = reader.read(line);
+    if (time_s && !first_s_) first_s_ = time_s;
+    find_start(line, time_s);
+    const auto value = reader_.read(line);
     if (!value) return;
     if (!time_s) {
-      ++untimed;
-    } else if (curve.readings.size() >= kMostReadings) {
-      too_many = true;
-    } else {
-      curve.readings.push_back({std::max(0.0, *time_s - (since_1970 ? *first_s : 0)), *value});
+      ++untimed_;
+    } else if (++readings_ <= kMostReadings) {
+      runs_.back().readings.push_back({*time_s, *value});
     }
+  }
+
+  Result<TrainLog> finish(const std::string& source, const std::string& system) {
+    if (readings_ > kMostReadings) return too_many_readings(source);
+    if (!start_.is_empty() && !runs_.back().start_s) {
+      return usage_error("no-start", "no line that --from finds is followed by a time", source,
+                         "a pattern of the line at which the run starts");
+    }
+    std::erase_if(runs_, [](const Run& run) { return run.readings.empty(); });
+    if (runs_.empty()) {
+      return Error{"no-readings",
+                   untimed_ > 0
+                       ? fmt::format("{} lines have '{}', none of them states a time", untimed_, reader_.metric())
+                       : fmt::format("no line has a value of '{}'", reader_.metric()),
+                   source, "lines of JSON with time_s, elapsed_s or time_ms beside the metric, or CSV with time_s"};
+    }
+    TrainLog log;
+    for (Run& run : runs_) {
+      TrainCurve curve;
+      curve.system = system;
+      curve.seed = static_cast<int64_t>(log.curves.size()) + 1;
+      curve.state = TrainRunState::kImported;
+      const double start_s = run.start_s.value_or(is_of_clock(*first_s_) ? *first_s_ : 0);
+      for (MetricReading& reading : run.readings) {
+        if (is_of_clock(reading.time_s) != is_of_clock(start_s)) continue;
+        reading.time_s = std::max(0.0, reading.time_s - start_s);
+      }
+      curve.readings = std::move(run.readings);
+      log.curves.push_back(std::move(curve));
+      if (is_of_clock(start_s) && !run.start_s) {
+        log.notes.push_back(
+            source + ": no line says run_start: times count from the log's first line; --from PATTERN names another");
+      }
+    }
+    return log;
+  }
+
+ private:
+  static bool is_of_clock(double time_s) {
+    constexpr double kLongestTraining_s = 3e8;  // ten years
+    return time_s > kLongestTraining_s;
+  }
+  struct Run {
+    std::optional<double> start_s;
+    bool is_over = false;
+    std::vector<MetricReading> readings;
   };
+
+  void find_start(const std::string& line, std::optional<double> time_s) {
+    if (!start_.is_empty()) {
+      is_found_ = is_found_ || start_.finds(line);
+      if (is_found_ && time_s && !runs_.back().start_s) runs_.back().start_s = time_s;
+      return;
+    }
+    if (!time_s || line.find("run_st") == std::string::npos) return;
+    const std::string event = event_of(line);
+    if (event == "run_stop") runs_.back().is_over = true;
+    if (event != "run_start") return;
+    // Of several processes the first; behind an evaluation it is another run's.
+    if (runs_.back().is_over || !runs_.back().readings.empty()) runs_.emplace_back();
+    if (!runs_.back().start_s) runs_.back().start_s = time_s;
+  }
+
+  const MetricReader& reader_;
+  const StartPattern& start_;
+  bool is_found_ = false;
+  std::optional<double> first_s_;
+  std::vector<Run> runs_;
+  size_t untimed_ = 0, readings_ = 0;
+};
+
+Result<TrainLog> parse_lines(std::string_view text, const std::string& source, const MetricReader& reader,
+                             const std::string& system, const std::string& start_pattern) {
+  const auto start = StartPattern::create(start_pattern);
+  if (!start) return start.error();
+  LineLogReader lines(reader, *start);
+  LineCutter cutter;
+  const auto take = [&lines](std::string_view line) { lines.take(line); };
   cutter.add(text, take);
   cutter.finish(take);
-  if (too_many) return too_many_readings(source);
-  if (curve.readings.empty()) {
-    return Error{"no-readings",
-                 untimed > 0 ? fmt::format("{} lines have '{}', none of them states a time", untimed, reader.metric())
-                             : fmt::format("no line has a value of '{}'", reader.metric()),
-                 source, "lines of JSON with time_s, elapsed_s or time_ms beside the metric, or CSV with time_s"};
-  }
-  log.curves.push_back(std::move(curve));
-  sort_readings(log);
+  auto log = lines.finish(source, system);
+  if (log) sort_readings(*log);
   return log;
 }
 
@@ -296,9 +358,17 @@ bool is_spent_record(std::string_view text) {
 }
 
 Result<TrainLog> parse_train_log(std::string_view text, const std::string& source, const MetricReader& reader,
-                                 const std::string& system) {
+                                 const std::string& system, const std::string& start_pattern) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  const auto without_start = [&](Result<TrainLog> log) {
+    if (log && !start_pattern.empty()) {
+      log->notes.push_back("--from is of no use with " + source + ": its times count from the run's start");
+    }
+    return log;
+  };
   const std::string_view head = text.substr(0, text.find('\n'));
-  if (head.find(kTrainLogSchema) != std::string_view::npos) return parse_own(text, source, reader);
+  if (head.find(kTrainLogSchema) != std::string_view::npos) return without_start(parse_own(text, source, reader));
   const std::vector<std::string> columns = split(head.substr(0, kLongestMetricLine), ',');
   for (const TimeColumn& unit : kTimeColumns) {
     const bool is_there = std::any_of(columns.begin(), columns.end(),
@@ -309,9 +379,9 @@ Result<TrainLog> parse_train_log(std::string_view text, const std::string& sourc
     auto log = parse_csv(*table, unit, source, reader, system);
     if (log && log->curves.empty())
       return Error{"no-readings", "the table has no row with a time and a value", source, "one for each evaluation"};
-    return log;
+    return without_start(std::move(log));
   }
-  return parse_lines(text, source, reader, system);
+  return parse_lines(text, source, reader, system, start_pattern);
 }
 
 }  // namespace perfcast::ai

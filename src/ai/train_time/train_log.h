@@ -6,8 +6,9 @@
 //   {"event": "reading", "system": "a", "seed": 1, "time_s": 12.5, "value": 0.91}
 //   {"event": "end", "system": "a", "seed": 1, "state": "done", "wall_s": 60.1, "meters": [...]}
 // Logs that others wrote are read in two forms: CSV with a column of times (time_s, time_min or time_h), one of the
-// metric, and perhaps `system` and `seed`; lines with the metric (metric_lines.h) that state their own time in JSON
-// (time_s, elapsed_s, or time_ms, which counts from the file's first).
+// metric, and perhaps `system` and `seed`; lines with the metric (metric_lines.h) that state their own time in JSON:
+// time_s, elapsed_s, or time_ms. Times of a clock count from the run's start: the line that a pattern finds, else the
+// event run_start, else the first line. A run_start behind an evaluation or a run_stop begins the next run.
 
 #include <map>
 #include <optional>
@@ -36,12 +37,15 @@ struct TrainLog {
   std::vector<TrainCurve> curves;  // in the order of their starts; a seed that was begun again counts once, the last
   std::map<std::string, std::vector<std::string>> commands;  // of the systems of our own logs
   bool is_own = false;
-  size_t whole_bytes = 0;  // up to the end of the last whole line
+  size_t whole_bytes = 0;          // up to the end of the last whole line
+  std::vector<std::string> notes;  // what its reader should know: where its clock starts
 };
 
-// `system`: the name of what a log calls nothing. Errors: "bad-log" (with the line), "no-readings" (and which columns
-// or metrics there are), "other-metric" where our log is of another metric, "too-many-readings".
+// `system`: the name of what a log calls nothing. `start_pattern`: a regular expression that finds the line at which
+// the clock starts (empty: none); of no use, and so noted, where times count from the run's start already. Errors:
+// "bad-log" (with the line), "no-readings" (and which columns or metrics there are), "other-metric" where our log is of
+// another metric, "too-many-readings", "no-start" where no line with a time matches, "bad-usage" for a pattern.
 Result<TrainLog> parse_train_log(std::string_view text, const std::string& source, const MetricReader& reader,
-                                 const std::string& system);
+                                 const std::string& system, const std::string& start_pattern = "");
 
 }  // namespace perfcast::ai

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+
+#include "base/random.h"
 
 namespace perfcast::ai {
 namespace {
@@ -118,6 +121,99 @@ TEST(TrainLog, TakesLinesOfOthers) {
   EXPECT_EQ(log->curves[0].readings[0].time_s, 90);
   const auto plain = parse("{\"time_s\": 5, \"accuracy\": 0.5}\n{\"time_s\": 9, \"accuracy\": 0.6}\n");
   EXPECT_EQ(plain->curves[0].readings[1].time_s, 9);  // not from the first line: it says since when
+}
+
+std::string event(const char* key, int64_t ms, const std::string& value = "null") {
+  return ":::MLLOG {\"key\": \"" + std::string(key) + "\", \"value\": " + value +
+         ", \"time_ms\": " + std::to_string(1'700'000'000'000 + ms) + "}\n";
+}
+
+TEST(TrainLog, CountsFromTheRunsStart) {
+  const std::string init = event("cache_clear", 0) + event("init_start", 500) + "Loading ...\n";
+  const std::string run = event("run_start", 900'020) + event("accuracy", 960'020, "0.5") +
+                          event("accuracy", 1'140'020, "NaN") + event("run_stop", 1'140'120);
+  const auto log = parse(init + run);
+  ASSERT_TRUE(log) << to_text(log.error());
+  ASSERT_EQ(log->curves[0].readings.size(), 2U);
+  EXPECT_DOUBLE_EQ(log->curves[0].readings[0].time_s, 60);
+  EXPECT_DOUBLE_EQ(log->curves[0].readings[1].time_s, 240);
+  EXPECT_TRUE(std::isnan(log->curves[0].readings[1].value));
+  EXPECT_TRUE(log->notes.empty());
+  // Another line, by a pattern: the next time that is stated.
+  const auto loaded = parse_train_log(init + run, "l", accuracy(), "mine", "Loading|seed");
+  ASSERT_TRUE(loaded) << to_text(loaded.error());
+  EXPECT_DOUBLE_EQ(loaded->curves[0].readings[0].time_s, 60);
+  const auto cleared = parse_train_log(init + run, "l", accuracy(), "mine", "cache_clear");
+  EXPECT_NEAR(cleared->curves[0].readings[0].time_s, 960.02, 1e-6);
+  EXPECT_EQ(parse_train_log(init + run, "l", accuracy(), "mine", "nowhere").error().code, "no-start");
+  EXPECT_EQ(parse_train_log(init + run, "l", accuracy(), "mine", "(").error().code, "bad-usage");
+  // Without a start: the first line, and so noted.
+  const auto bare = parse(event("cache_clear", 0) + event("accuracy", 2000, "0.5"));
+  EXPECT_DOUBLE_EQ(bare->curves[0].readings[0].time_s, 2);
+  ASSERT_EQ(bare->notes.size(), 1U);
+  EXPECT_THAT(bare->notes[0], HasSubstr("times count from the log's first line"));
+}
+
+TEST(TrainLog, SeveralRunsAreSeeds) {
+  const auto run = [](int64_t from_ms) {
+    return event("run_start", from_ms) + event("run_start", from_ms + 3) +  // of two processes
+           event("accuracy", from_ms + 5000, "0.5") + event("run_stop", from_ms + 6000);
+  };
+  const auto log = parse(run(0) + event("init_start", 7000) + run(100'000));
+  ASSERT_TRUE(log) << to_text(log.error());
+  ASSERT_EQ(log->curves.size(), 2U);
+  EXPECT_DOUBLE_EQ(log->curves[0].readings[0].time_s, 5);
+  EXPECT_DOUBLE_EQ(log->curves[1].readings[0].time_s, 5);
+  EXPECT_EQ(log->curves[1].seed, 2);
+}
+
+// Logs of every make: what stands before the run, whose lines, how they end.
+TEST(TrainLog, CountsFromTheStartHoweverItIsWritten) {
+  Random random(9);
+  for (int round = 0; round < 500; ++round) {
+    const bool by_clock = random.below(4) > 0;
+    const int64_t begin_ms = by_clock ? 1'700'000'000'000 : 0,
+                  start_ms = 1000 * static_cast<int64_t>(random.below(5000));
+    const char* const kPrefixes[] = {":::MLLOG ", "0: :::MLLOG ", "[rank0] \x1b[36m", ""};
+    const std::string prefix = kPrefixes[random.below(4)], end = random.below(2) == 0 ? "\r\n" : "\n";
+    const bool python = prefix.empty() && random.below(2) == 0;
+    std::string text;
+    const auto add = [&](const std::string& key, int64_t ms, std::string value) {
+      if (!python && value.empty()) value = "null";
+      if (python && value.empty()) value = "None";
+      std::string line =
+          "{\"key\": \"" + key + "\", \"value\": " + value + ", \"time_ms\": " + std::to_string(begin_ms + ms) + "}";
+      if (python) std::replace(line.begin(), line.end(), '"', '\'');
+      text += prefix + line + end;
+      if (random.below(3) == 0) text += "Loading {" + end;
+    };
+    if (random.below(2) == 0) add("cache_clear", 0, "");
+    if (random.below(2) == 0) add("init_start", start_ms / 2, "");
+    add("run_start", start_ms, "");
+    if (random.below(3) == 0) add("run_start", start_ms + 2, "");  // of another process
+    std::vector<double> expected;
+    for (uint64_t i = random.below(4) + 1; i > 0; --i) {
+      const int64_t after_ms = 1000 + static_cast<int64_t>(random.below(100'000));
+      expected.push_back(static_cast<double>(after_ms) / 1000);
+      add("accuracy", start_ms + after_ms, random.below(4) == 0 ? (python ? "nan" : "NaN") : "0.5");
+    }
+    if (random.below(2) == 0) add("run_stop", start_ms + 200'000, "");
+    const auto log = parse(text);
+    ASSERT_TRUE(log) << text << to_text(log.error());
+    ASSERT_EQ(log->curves.size(), 1U) << text;
+    std::sort(expected.begin(), expected.end());
+    ASSERT_EQ(log->curves[0].readings.size(), expected.size()) << text;
+    for (size_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(log->curves[0].readings[i].time_s, expected[i], 1e-5) << text;
+  }
+}
+
+TEST(TrainLog, TellsWhereAPatternIsOfNoUse) {
+  const auto table = parse_train_log("\xEF\xBB\xBFtime_s,accuracy\r\n1,0.5\r\n", "l", accuracy(), "mine", "start");
+  ASSERT_TRUE(table) << to_text(table.error());
+  EXPECT_EQ(table->curves[0].readings[0].value, 0.5);
+  ASSERT_EQ(table->notes.size(), 1U);
+  EXPECT_THAT(table->notes[0], HasSubstr("--from is of no use"));
 }
 
 }  // namespace

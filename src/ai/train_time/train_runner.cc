@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <regex>
 #include <set>
 #include <thread>
 
@@ -45,7 +44,7 @@ std::vector<std::string> with_seed(const std::vector<std::string>& command, int6
 // What one training prints, read on a thread of its own.
 class OutputReader {
  public:
-  OutputReader(const TrainRunRequest& request, const std::regex* start, TrainCurve& curve)
+  OutputReader(const TrainRunRequest& request, const StartPattern& start, TrainCurve& curve)
       : request_(request), start_(start), curve_(curve) {}
   ~OutputReader() { finish(); }
   OutputReader(const OutputReader&) = delete;
@@ -63,7 +62,7 @@ class OutputReader {
     thread_ = std::jthread([this](const std::stop_token& stop) { read_all(stop); });
   }
   void started() {
-    if (start_ == nullptr) start_clock();
+    if (start_.is_empty()) start_clock();
   }
   // All that was written is read; the thread has ended.
   void finish() {
@@ -107,16 +106,16 @@ class OutputReader {
     cutter_.finish(take);
   }
 
-  void take_line(std::string_view line) {
+  void take_line(std::string_view raw) {
     if (request_.show_output) {
-      const std::string shown = std::string(line) + "\n";
+      const std::string shown = std::string(raw) + "\n";
       static_cast<void>(write(STDERR_FILENO, shown.data(), shown.size()) < 0);
     }
+    const std::string line = without_escapes(raw);
     tail_.append(line).append("\n");
     if (tail_.size() > 2 * kKeptTail) tail_.erase(0, tail_.size() - kKeptTail);
     if (!clock_started()) {
-      const std::string head(line.substr(0, kLongestPatternLine));
-      if (start_ == nullptr || !std::regex_search(head, *start_)) return;
+      if (start_.is_empty() || !start_.finds(line)) return;
       started_ns_ = arrived_ns_;
     }
     const auto value = request_.reader->read(line);
@@ -135,7 +134,7 @@ class OutputReader {
   }
 
   const TrainRunRequest& request_;
-  const std::regex* start_;
+  const StartPattern& start_;
   TrainCurve& curve_;
   Pipe pipe_;
   LineCutter cutter_;
@@ -202,7 +201,7 @@ Error no_metric(const TrainCurve& curve, const std::string& metric, const std::s
 // One training to its end; `printed`: names_in_words(). An interrupt comes back as the error, after the record has the
 // run's end.
 Result<TrainCurve> run_one(const TrainRunRequest& request, const TrainSystem& system, int64_t seed,
-                           const std::regex* start, EnergySession* energy, std::string& printed) {
+                           const StartPattern& start, EnergySession* energy, std::string& printed) {
   TrainCurve curve;
   curve.system = system.name;
   curve.seed = seed;
@@ -257,15 +256,8 @@ Status check_programs(const std::vector<TrainSystem>& systems) {
 }
 
 Result<std::vector<TrainCurve>> run_trainings(const TrainRunRequest& request) {
-  std::optional<std::regex> start;
-  if (!request.start_pattern.empty()) {
-    try {
-      start.emplace(request.start_pattern);
-    } catch (const std::regex_error& problem) {
-      return usage_error("bad-usage", std::string("the pattern is no regular expression: ") + problem.what(), "--from",
-                         "such as 'run_start'");
-    }
-  }
+  const auto start = StartPattern::create(request.start_pattern);
+  if (!start) return start.error();
   const InterruptGuard guard;
   std::optional<EnergySession> energy;
   if (request.meters != nullptr && !request.meters->meters.empty()) energy.emplace(request.meters->all());
@@ -279,7 +271,7 @@ Result<std::vector<TrainCurve>> run_trainings(const TrainRunRequest& request) {
       if (known != request.done.end()) continue;
       if (request.progress) request.progress(fmt::format("{}, seed {} ...", system.name, seed));
       std::string printed;
-      auto curve = run_one(request, system, seed, start ? &*start : nullptr, energy ? &*energy : nullptr, printed);
+      auto curve = run_one(request, system, seed, *start, energy ? &*energy : nullptr, printed);
       if (!curve) return curve.error();
       if (!curve->readings.empty()) known_to_print.insert(system.name);
       const bool ended_well = curve->state == TrainRunState::kDone && curve->why.empty();

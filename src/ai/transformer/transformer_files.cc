@@ -16,6 +16,7 @@
 #include "ai/transformer/safetensors.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/python_json.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -224,7 +225,7 @@ Status check_rope_scaling(const Json& json, const char* key, const std::string& 
 Result<TransformerModel> parse_transformer_config(const std::string& text, const std::string& source) {
   auto config = parse_hf_config(text, source);
   if (!config) return config.error();
-  const auto json = parse_json(text, source);
+  const auto json = parse_python_json(text, source);
   if (!json) return json.error();
   TransformerModel model;
   model.config = std::move(*config);

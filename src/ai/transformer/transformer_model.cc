@@ -68,6 +68,8 @@ Status check_transformer(const LlmConfig& config) {
   refuse(config.has_moe(), "experts");
   refuse(config.has_mla(), "latent attention");
   refuse(config.windowed_layers > 0, "windowed attention");
+  refuse(config.no_attention_layers > 0 || config.no_ffn_layers > 0, "layers without attention or without an FFN");
+  refuse(config.attention_sinks, "attention sinks");
   refuse(config.embedding_norm || config.token_types > 0, "an embedding with norms or types");
   const auto refuse_size = [&](std::string_view what, int64_t size) {
     if (size % kVectorStep == 0) return;

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   for (const auto& entry : std::filesystem::directory_iterator(argv[2], problem)) seeds.push_back(entry.path());
   std::sort(seeds.begin(), seeds.end());
   for (const auto& seed : seeds) {
-    const auto bytes = perfcast::read_file(seed.string());
+    const auto bytes = perfcast::read_bytes(seed.string());
     if (!bytes) {
       std::fprintf(stderr, "%s\n", to_text(bytes.error()).c_str());
       return 1;

@@ -66,6 +66,10 @@ Result<int> InputFeed::begin_run() {
     if (start_offset_ > 0 && lseek(given_, start_offset_, SEEK_SET) < 0) return feed_error("seek in the input file");
     return given_;
   }
+  if (spool_problem_ != 0) {
+    errno = spool_problem_;
+    return feed_error("keep the input in a temporary file");
+  }
   if (overflowed_) {
     return Error{"input-too-large", "the program read more from its pipe than can be kept for another run",
                  "standard input", "the input as a file: perfcast profile -- CMD < FILE"};
@@ -114,8 +118,12 @@ bool InputFeed::refill() {
     count = read(descriptor_, buffer_.data(), kChunkBytes);
     if (count > 0 && !overflowed_) {
       const auto size = static_cast<size_t>(count);
-      overflowed_ = spooled_bytes_ + size > spool_limit_bytes_ ||
-                    pwrite(spool_, buffer_.data(), size, static_cast<off_t>(spooled_bytes_)) != count;
+      overflowed_ = spooled_bytes_ + size > spool_limit_bytes_;
+      if (!overflowed_) {
+        const ssize_t kept = pwrite(spool_, buffer_.data(), size, static_cast<off_t>(spooled_bytes_));
+        if (kept != count) spool_problem_ = kept < 0 ? errno : ENOSPC;  // a part is kept where the disk is full
+        overflowed_ = kept != count;
+      }
       if (!overflowed_) spooled_bytes_ += size;
       replayed_bytes_ = spooled_bytes_ - (overflowed_ ? 0 : size);
     }

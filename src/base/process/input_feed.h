@@ -58,6 +58,7 @@ class InputFeed {
   int spool_ = -1;
   uint64_t spooled_bytes_ = 0, replayed_bytes_ = 0;
   bool overflowed_ = false;
+  int spool_problem_ = 0;  // errno of what could not be kept
   bool source_ended_ = false;
   std::string buffer_;
   size_t buffer_start_ = 0;

@@ -34,6 +34,7 @@ Json json_of(const ReportValue& value) {
     Json operator()(std::nullptr_t) const { return nullptr; }
     Json operator()(bool yes) const { return yes; }
     Json operator()(int64_t count) const { return count; }
+    Json operator()(uint64_t count) const { return count; }
     Json operator()(double number) const { return number; }
     Json operator()(const std::string& text) const { return text; }
     Json operator()(const std::vector<std::string>& list) const { return list; }
@@ -52,7 +53,8 @@ std::string csv_of(const ReportValue& value, const CsvStyle& style) {
     std::string operator()(std::nullptr_t) const { return ""; }
     std::string operator()(bool yes) const { return yes ? style.yes : style.no; }
     std::string operator()(int64_t count) const { return std::to_string(count); }
-    std::string operator()(double number) const { return std::isfinite(number) ? number_text(number) : ""; }
+    std::string operator()(uint64_t count) const { return std::to_string(count); }
+    std::string operator()(double number) const { return number_text(number); }
     std::string operator()(const std::string& text) const { return csv_cell(text); }
     std::string operator()(const std::vector<std::string>& list) const { return csv_cell(join(list, ", ")); }
     std::string operator()(const ValueRange& range) const {
@@ -122,6 +124,7 @@ TextTable::Align align_of(const ReportColumn& column) {
 double ReportValue::number() const {
   if (const auto* number = std::get_if<double>(&value_)) return *number;
   if (const auto* count = std::get_if<int64_t>(&value_)) return static_cast<double>(*count);
+  if (const auto* count = std::get_if<uint64_t>(&value_)) return static_cast<double>(*count);
   return kNaN;
 }
 
@@ -170,7 +173,9 @@ ReportColumn& ReportTable::column(std::string_view name) {
 
 void share_unit(ReportTable& table, std::string_view name) {
   ReportColumn& values = table.column(name);
-  ReportColumn& intervals = *(&values + 1);
+  const size_t next = static_cast<size_t>(&values - table.columns.data()) + 1;
+  if (next == table.columns.size()) throw std::logic_error("a report has no column after " + std::string(name));
+  ReportColumn& intervals = table.columns[next];
   if (std::ranges::none_of(values.cells, says_something)) return;
   ReportColumn both = values;
   both.cells.insert(both.cells.end(), intervals.cells.begin(), intervals.cells.end());
@@ -287,8 +292,8 @@ std::string percent(double share, int decimals) {
 std::string money_text(double value, int digits) {
   constexpr int kMostDecimals = 15;
   if (!std::isfinite(value)) return "-";
-  if (!(value > 0)) return "0";
-  const int decimals = digits - 1 - static_cast<int>(std::floor(std::log10(value)));
+  if (value == 0) return "0";
+  const int decimals = digits - 1 - static_cast<int>(std::floor(std::log10(std::abs(value))));
   return fmt::format("{:.{}f}", value, std::clamp(decimals, 2, kMostDecimals));
 }
 

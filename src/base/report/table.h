@@ -7,10 +7,12 @@
 //       {"time_s", "time", Quantity::kSeconds, [](const Row& row) { return row.time_s; }}});
 //   json["rows"] = rows_json(table);
 //
-// A value that isn't known is std::monostate, an empty optional or NaN: absent in JSON, empty in CSV, "-" for people;
+// A value that isn't known is std::monostate, an empty optional, NaN or infinite: absent in JSON, empty in CSV, "-" for
+// people;
 // nullptr is one that JSON has as null. A column that no row knows, or where every text is empty or "-", is left out
 // for people.
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -41,15 +43,17 @@ class ReportValue {
   ReportValue(const char* text) : value_(std::string(text)) {}
   ReportValue(std::vector<std::string> list) : value_(std::move(list)) {}  // an array in JSON, else "a, b"
   ReportValue(ValueRange range) {
-    if (range.lower == range.lower && range.upper == range.upper) value_ = range;  // NaN is not known
+    if (std::isfinite(range.lower) && std::isfinite(range.upper)) value_ = range;
   }
   ReportValue(bool yes) : value_(yes) {}
   template <typename Number>
   requires(std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>) ReportValue(Number number) {
-    if constexpr (std::is_integral_v<Number>) {
+    if constexpr (std::is_floating_point_v<Number>) {
+      if (std::isfinite(number)) value_ = static_cast<double>(number);
+    } else if (std::in_range<int64_t>(number)) {
       value_ = static_cast<int64_t>(number);
-    } else if (number == number) {  // NaN is not known
-      value_ = static_cast<double>(number);
+    } else {
+      value_ = static_cast<uint64_t>(number);
     }
   }
   template <typename T>
@@ -59,9 +63,9 @@ class ReportValue {
 
   bool is_known() const { return !is_absent() && !std::holds_alternative<std::nullptr_t>(value_); }
   bool is_absent() const { return std::holds_alternative<std::monostate>(value_); }
-  using Variant = std::variant<std::monostate, std::nullptr_t, bool, int64_t, double, std::string,
+  using Variant = std::variant<std::monostate, std::nullptr_t, bool, int64_t, uint64_t, double, std::string,
                                std::vector<std::string>, ValueRange>;
-  const Variant& get() const { return value_; }
+  const Variant& get() const { return value_; }  // uint64_t: only what int64_t can't hold
   // As a number; NaN where it is none.
   double number() const;
 
@@ -178,7 +182,7 @@ std::string rows_text(const ReportTable& table, const TextStyle& style = {});
 std::string rows_html(const ReportTable& table);
 
 // Settles the words of this column and of the next one, intervals of its values: these stand in the unit of the values,
-// which is said once: "0.75 .. 3.00 s".
+// which is said once: "0.75 .. 3.00 s". Both columns must be there.
 void share_unit(ReportTable& table, std::string_view name);
 // These rows alone, in this order, in the units that all rows together have.
 void keep_rows(ReportTable& table, const std::vector<size_t>& rows);
@@ -188,7 +192,7 @@ std::vector<std::string> cells_for_people(const ReportColumn& column);
 
 // 0.125 -> "12.5%"; "-" where it isn't finite.
 std::string percent(double share, int decimals = 1);
-// 0.000027 -> "0.0000270", 1234.5 -> "1234.50": so many significant digits, at least two decimals.
+// 0.000027 -> "0.0000270", -1234.5 -> "-1234.50": so many significant digits, at least two decimals.
 std::string money_text(double value, int digits = 3);
 
 }  // namespace perfcast

@@ -3,9 +3,10 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstdint>
+#include <stdexcept>
 
 #include "base/json.h"
-#include "base/report/put_known.h"
 
 namespace perfcast {
 namespace {
@@ -102,19 +103,46 @@ TEST(ReportTable, NullIsOneForMachinesAndNothingForPeople) {
   EXPECT_EQ(rows_text(table), "basis\n-\nfitted\n-\n");
 }
 
+TEST(ReportTable, WhatIsInfiniteIsNotKnown) {
+  const ReportTable table{"",
+                          {{"time_s", "time", Quantity::kNumber, 1, "", {0.5, INFINITY, -INFINITY, NAN}},
+                           {"interval_s",
+                            "interval",
+                            Quantity::kNumber,
+                            1,
+                            "",
+                            {ValueRange{0.25, 1}, ValueRange{0.25, INFINITY}, ValueRange{-INFINITY, 1}, NAN}}}};
+  EXPECT_EQ(rows_json(table).dump(), R"([{"time_s":0.5,"interval_s":[0.25,1.0]},{},{},{}])");
+  EXPECT_EQ(rows_csv(table), "time_s,interval_s\n0.5,0.25 1\n,\n,\n,\n");
+  EXPECT_EQ(rows_text(table),
+            "time    interval\n"
+            " 0.5  0.2 .. 1.0\n"
+            "   -           -\n"
+            "   -           -\n"
+            "   -           -\n");
+}
+
+TEST(ReportTable, CountsAreExactUpToTheLargest) {
+  const ReportTable table{
+      "",
+      {{"seed", "seed", Quantity::kCount, 0, "", {INT64_MIN, INT64_MAX, UINT64_C(9223372036854775808), UINT64_MAX}}}};
+  EXPECT_EQ(rows_json(table).dump(),
+            R"([{"seed":-9223372036854775808},{"seed":9223372036854775807},{"seed":9223372036854775808},)"
+            R"({"seed":18446744073709551615}])");
+  EXPECT_EQ(rows_csv(table),
+            "seed\n-9223372036854775808\n9223372036854775807\n9223372036854775808\n18446744073709551615\n");
+  EXPECT_EQ(ReportValue(UINT64_MAX).number(), 18446744073709551616.0);
+}
+
+TEST(ReportTable, AUnitIsSharedOnlyWithAColumnThatIsThere) {
+  ReportTable table = machines({{"a", 1.5, std::nullopt, true}});
+  EXPECT_THROW(share_unit(table, "rank_count"), std::logic_error);
+  EXPECT_THROW(share_unit(table, "weight"), std::logic_error);
+}
+
 TEST(ReportTable, FurtherRowsAreCounted) {
   const ReportTable table = machines({{"a", 1, 1, true}, {"b", 2, 2, true}, {"c", 3, 3, true}});
   EXPECT_THAT(rows_text(table, {.most_rows = 1}), testing::EndsWith("... 2 rows more: --all\n"));
-}
-
-TEST(PutKnown, LeavesOutWhatIsNotKnown) {
-  Json json = Json::object();
-  put_known(json, "a", NAN);
-  put_known(json, "b", std::optional<double>());
-  put_known(json, "c", 0.5);
-  put_known(json, "d", std::optional<int64_t>(3));
-  put_known(json, "e", false);
-  EXPECT_EQ(json.dump(), R"({"c":0.5,"d":3,"e":false})");
 }
 
 TEST(ReportTable, NumbersAsPeopleReadThem) {
@@ -123,6 +151,10 @@ TEST(ReportTable, NumbersAsPeopleReadThem) {
   EXPECT_EQ(percent(NAN), "-");
   EXPECT_EQ(money_text(0.000027), "0.0000270");
   EXPECT_EQ(money_text(1234.5), "1234.50");
+  EXPECT_EQ(money_text(-1234.5), "-1234.50");
+  EXPECT_EQ(money_text(-0.000027), "-0.0000270");
+  EXPECT_EQ(money_text(-0.0), "0");
+  EXPECT_EQ(money_text(-INFINITY), "-");
   const ReportColumn lists{"names", "names", Quantity::kText, 0, {}, {std::vector<std::string>{"a", "b"}}};
   EXPECT_THAT(cells_for_people(lists), testing::ElementsAre("a, b"));
   EXPECT_EQ(rows_json({"", {lists}}).dump(), R"([{"names":["a","b"]}])");

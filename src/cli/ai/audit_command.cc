@@ -107,7 +107,7 @@ void add_audit_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--division", arguments->division, "NAME", "With --mlperf: results of this division.")
       ->capture_default_str();
   add_advanced(*verb, "--inflate", arguments->inflated, "FACTOR",
-               "With --mlperf: makes every result this many times as good, to see what is noticed")
+               "With --mlperf: multiplies every result by this factor, so that you see what the audit notices.")
       ->check(CLI::Range(1.0, 1e6));
   add_basic(*verb, "--device-file", arguments->device_file, "FILE", "Facts of more devices (JSON).");
   add_basic(*verb, "--details", arguments->details,

@@ -234,7 +234,8 @@ void add_bench_results_command(CLI::App& bench, CommandContext& context) {
   add_basic(*verb, "FILE", arguments->files, "FILE ...",
             "Tables of published MLPerf results (CSV, may be gzip), of inference or of training.")
       ->required();
-  add_advanced(*verb, "--division", arguments->division, "NAME", "Closed results are never mixed with open ones")
+  add_advanced(*verb, "--division", arguments->division, "NAME",
+               "Reads the results of this division alone. Closed and open results are never mixed.")
       ->capture_default_str();
   const auto several = [verb](const char* name, std::vector<std::string>& values, const char* text) {
     add_basic(*verb, name, values, "NAME", text)->take_all()->allow_extra_args(false);
@@ -256,7 +257,8 @@ void add_bench_results_command(CLI::App& bench, CommandContext& context) {
   add_basic(*verb, "--check", arguments->check, "FILE",
             "Compares forecasts with these results, which were kept apart.");
   add_basic(*verb, "--report", arguments->report, "FILE", "With --score: writes a page (HTML) with pictures.");
-  add_advanced(*verb, "--device-file", arguments->device_file, "FILE", "Facts of more devices (JSON)");
+  add_advanced(*verb, "--device-file", arguments->device_file, "FILE",
+               "Adds the facts of more devices from this file (JSON).");
   verb->footer("Power is the whole system's. Few results have it, and none is guessed.");
   add_common_options(*verb, context, kQuietOption | kSeedOption | kThreadsOption);
   verb->callback([arguments, most, &context] {

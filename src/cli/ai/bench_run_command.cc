@@ -406,7 +406,8 @@ void add_load_options(CLI::App& verb, BenchArguments& arguments) {
                                            {"offline", ScenarioChoice::kOffline},
                                            {"all", ScenarioChoice::kAll}}))
       ->default_str("single-stream");
-  add_advanced(verb, "--mode", arguments.mode, "MODE", "Speed, answers, or first answers, then speed")
+  add_advanced(verb, "--mode", arguments.mode, "MODE",
+               "What is measured: performance (speed), accuracy (answers), or accuracy first and then performance.")
       ->transform(choices<BenchMode>(
           {{"performance", BenchMode::kPerformance}, {"accuracy", BenchMode::kAccuracy}, {"both", BenchMode::kBoth}}))
       ->default_str("performance");
@@ -415,24 +416,29 @@ void add_load_options(CLI::App& verb, BenchArguments& arguments) {
   add_basic(verb, "--duration", arguments.duration, "TIME",
             "Runs at least this long. By default 10s, or what the rules ask.");
   add_advanced(verb, "--max-duration", arguments.max_duration, "TIME",
-               "No query is issued, of a server due, after so long");
+               "Issues no query after this time. In the server scenario, no query is due after it.");
   add_advanced(verb, "--min-queries", arguments.min_queries, "N", "At least so many; offline: samples")
       ->check(CLI::Range(int64_t{1}, ai::kMostLoadSamples));
-  add_advanced(verb, "--max-queries", arguments.max_queries, "N", "No further one after so many")
+  add_advanced(verb, "--max-queries", arguments.max_queries, "N", "Ends after this many queries.")
       ->check(CLI::Range(int64_t{1}, ai::kMostLoadSamples));
-  add_advanced(verb, "--samples", arguments.system.samples, "N", "Samples that are loaded, and drawn from")
+  add_advanced(verb, "--samples", arguments.system.samples, "N",
+               "Loads this many samples. Queries are drawn from them.")
       ->capture_default_str();
   add_advanced(verb, "--total-samples", arguments.total_samples, "N",
                "Samples of the data set: accuracy; default: --samples");
-  add_advanced(verb, "--samples-per-query", arguments.samples_per_query, "N", "Of multi stream")->capture_default_str();
-  add_advanced(verb, "--equal-issue", arguments.equal_issue, "Every sample as often as every other, in permutations");
-  add_advanced(verb, "--tokens", arguments.tokens, "The system reports tokens: first token, time per output token");
-  add_advanced(verb, "--warm-up", arguments.warm_up, "N", "Queries before it counts, or none")->capture_default_str();
+  add_advanced(verb, "--samples-per-query", arguments.samples_per_query, "N",
+               "Puts this many samples into each query of multi-stream.")
+      ->capture_default_str();
+  add_advanced(verb, "--equal-issue", arguments.equal_issue, "Issues every sample equally often, in random order.");
+  add_advanced(verb, "--tokens", arguments.tokens,
+               "Measures the first token and the time per output token. The system must report its tokens.");
+  add_advanced(verb, "--warm-up", arguments.warm_up, "N", "Issues this many queries before the measurement, or none.")
+      ->capture_default_str();
   add_advanced(verb, "--max-outstanding", arguments.max_outstanding, "N",
-               "Of a server: more unanswered samples end the run")
+               "In the server scenario: ends the run if more samples than this are unanswered.")
       ->capture_default_str();
   add_advanced(verb, "--answer-limit", arguments.answer_limit, "TIME",
-               "Without any answer for so long the system hangs")
+               "Takes the system for hung if it gives no answer for this long.")
       ->capture_default_str();
 }
 
@@ -440,20 +446,28 @@ void add_rule_options(CLI::App& verb, BenchArguments& arguments) {
   const char* const group = "Rules";
   add_basic(verb, "--benchmark", arguments.choice.benchmark, "NAME",
             "Applies the field's rules of this benchmark, such as resnet50 or llama2-70b.");
-  add_advanced(verb, "--category", arguments.choice.category, "NAME", "datacenter, edge, mobile, tiny")->group(group);
+  add_advanced(verb, "--category", arguments.choice.category, "NAME",
+               "The category of the rules: datacenter, edge, mobile or tiny.")
+      ->group(group);
   add_advanced(verb, "--division", arguments.choice.division, "NAME",
                "Closed: the model's quality is asked; open: it is told")
       ->transform(
           choices<ai::BenchDivision>({{"closed", ai::BenchDivision::kClosed}, {"open", ai::BenchDivision::kOpen}}))
       ->default_str("closed")
       ->group(group);
-  add_advanced(verb, "--high-accuracy", arguments.high_accuracy, "The stricter quality, where a benchmark has two")
+  add_advanced(verb, "--high-accuracy", arguments.high_accuracy,
+               "Asks for the stricter quality if the benchmark has two.")
       ->group(group);
-  add_advanced(verb, "--rules", arguments.rules_file, "FILE", "In place of the shipped rules (JSON)")->group(group);
-  add_advanced(verb, "--max-latency,--latency", arguments.latency, "TIME", "A server's limit, at the percentile")
+  add_advanced(verb, "--rules", arguments.rules_file, "FILE",
+               "Reads the rules from this file (JSON) instead of the shipped ones.")
       ->group(group);
-  add_advanced(verb, "--ttft", arguments.ttft, "TIME", "Likewise to the first token")->group(group);
-  add_advanced(verb, "--tpot", arguments.tpot, "TIME", "Likewise per output token")->group(group);
+  add_advanced(verb, "--max-latency,--latency", arguments.latency, "TIME",
+               "In the server scenario: the latency limit at the percentile.")
+      ->group(group);
+  add_advanced(verb, "--ttft", arguments.ttft, "TIME", "The limit on the time to the first token, at the percentile.")
+      ->group(group);
+  add_advanced(verb, "--tpot", arguments.tpot, "TIME", "The limit on the time per output token, at the percentile.")
+      ->group(group);
   add_advanced(verb, "--percentile", arguments.percentile, "P",
                "That latencies are judged at; default 90 single stream, else 99")
       ->check(CLI::Range(1.0, 99.99))
@@ -462,20 +476,20 @@ void add_rule_options(CLI::App& verb, BenchArguments& arguments) {
             "Says which share of requests keeps these limits, and the goodput: ttft=2s,tpot=200ms,share=99%.")
       ->take_all()
       ->allow_extra_args(false);
-  add_advanced(verb, "--accuracy", arguments.accuracy, "VALUE", "The system's quality, from your own script")
+  add_advanced(verb, "--accuracy", arguments.accuracy, "VALUE", "The quality that your own script measured.")
       ->check(CLI::Range(0.0, 1e6))
       ->group(group);
   add_advanced(verb, "--least-accuracy", arguments.least_accuracy, "VALUE",
-               "The quality that is asked: a share of right answers")
+               "The share of right answers that is asked for.")
       ->check(CLI::Range(0.0, 1e6))
       ->group(group);
   add_advanced(verb, "--reference", arguments.reference, "FILE",
-               "Right answers: a line {\"index\": 3, \"data\": \"text\"} for each sample")
+               "Reads the right answers from this file: a line {\"index\": 3, \"data\": \"text\"} for each sample.")
       ->group(group);
   add_basic(verb, "--find-peak", arguments.find_peak,
             "Searches the highest valid rate of a server, from --target-qps on.");
   add_advanced(verb, "--peak-precision", arguments.peak_precision, "PERCENT",
-               "Until the rates are so close, in percent")
+               "With --find-peak: stops when the rates are this close, in percent.")
       ->check(CLI::Range(0.1, 100.0))
       ->capture_default_str()
       ->group(group);
@@ -488,11 +502,12 @@ void add_system_options(CLI::App& verb, BenchArguments& arguments) {
       verb, "--system", system.name, "NAME",
       "The system under test: " + join(ai::system_forms(), ", ") + ". MODEL is a built-in name, GGUF or config.json.")
       ->default_str("null, or pipe with a command");
-  add_advanced(verb, "--batch", system.largest_batch, "N", "Largest batch of gemm and mlp")
+  add_advanced(verb, "--batch", system.largest_batch, "N", "The largest batch of the built-in systems gemm and mlp.")
       ->check(CLI::Range(int64_t{1}, int64_t{4096}))
       ->capture_default_str()
       ->group(group);
-  add_advanced(verb, "--ready-limit", arguments.ready_limit, "TIME", "A pipe's system is ready within it")
+  add_advanced(verb, "--ready-limit", arguments.ready_limit, "TIME",
+               "Waits this long for a system behind a pipe to be ready.")
       ->capture_default_str()
       ->group(group);
   add_basic(verb, "--endpoint-model,--model", system.model, "NAME", "The model name that an endpoint is asked for.");
@@ -509,7 +524,7 @@ void add_system_options(CLI::App& verb, BenchArguments& arguments) {
       ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}))
       ->capture_default_str()
       ->group(group);
-  add_advanced(verb, "--header", system.headers, "TEXT", "Sent with each request (repeatable)")
+  add_advanced(verb, "--header", system.headers, "TEXT", "Sends this header with each request. Repeatable.")
       ->take_all()
       ->allow_extra_args(false)
       ->group(group);
@@ -541,9 +556,9 @@ void add_bench_run_command(CLI::App& bench, CommandContext& context) {
                "A meter's name, kind or file (repeatable); default: all of this machine")
       ->take_all()
       ->allow_extra_args(false);
-  add_advanced(*verb, "--no-energy", arguments->no_energy, "Read no meter");
+  add_advanced(*verb, "--no-energy", arguments->no_energy, "Reads no energy meter.");
   add_advanced(*verb, "--forecast", arguments->forecast,
-               "Of a transformer: what was forecast of it on this machine beside what was measured");
+               "Of the built-in transformer: shows its forecast for this machine beside the measurement.");
   add_advanced(*verb, "--forecast-rounds", arguments->forecast_rounds, "N",
                "Rounds that the forecast is learned in, some 20 s each; 0: a rough one of a few seconds")
       ->check(CLI::Range(int64_t{0}, int64_t{100}))

@@ -133,10 +133,9 @@ class BenchTrainRun {
                          "perfcast bench train --metric NAME --threshold X -- CMD ARGS {seed}, or --log FILE");
     }
     if (!runs) {
-      return check_unused(
-          *arguments_.verb, "a log, with nothing to run",
-          {"--seeds", "--from", "--run-limit", "--record", "--resume", "--meter", "--no-energy", "--name"},
-          "a command with it");
+      return check_unused(*arguments_.verb, "a log, with nothing to run",
+                          {"--seeds", "--run-limit", "--record", "--resume", "--meter", "--no-energy", "--name"},
+                          "a command with it");
     }
     return {};
   }
@@ -236,8 +235,9 @@ class BenchTrainRun {
       const auto text = read_file(path, kLargestTrainLogBytes);
       if (!text) return as_named_file(text.error(), true);
       const std::string usual = name.empty() ? std::filesystem::path(path).stem().string() : name;
-      auto log = ai::parse_train_log(*text, path, reader, usual);
+      auto log = ai::parse_train_log(*text, path, reader, usual, arguments_.from);
       if (!log) return log.error();
+      for (const std::string& note : log->notes) report_.notes.push_back(printable(note));
       for (ai::TrainCurve& curve : log->curves) {
         if (!name.empty() && log->curves.size() == 1) curve.system = name;
         add_curve(std::move(curve));
@@ -349,7 +349,8 @@ void add_bench_train_options(CLI::App& verb, BenchTrainArguments& arguments) {
   add_basic(verb, "--lower-is-better", arguments.lower, "The metric is a loss or an error rate.");
   add_basic(verb, "--benchmark", arguments.benchmark, "NAME",
             "Takes metric and target from a benchmark of the field, such as retinanet, bert or dlrm.");
-  add_advanced(verb, "--rules", arguments.rules_file, "FILE", "In place of the shipped rules (JSON)");
+  add_advanced(verb, "--rules", arguments.rules_file, "FILE",
+               "Reads the rules from this file (JSON) instead of the shipped ones.");
   add_advanced(verb, "--rule", arguments.rule, "RULE",
                "raw: the first evaluation there; median:K: the median of the last K; hold:M: M in a row")
       ->capture_default_str();
@@ -357,9 +358,10 @@ void add_bench_train_options(CLI::App& verb, BenchTrainArguments& arguments) {
                "Where the order of several systems is looked at; default: where the curves change")
       ->delimiter(',');
   add_advanced(verb, "--pattern", arguments.pattern, "PATTERN",
-               "A regular expression whose first group is the metric's value, for other forms of lines");
+               "Finds the metric's value by this regular expression: its first group is the value.");
   add_advanced(verb, "--from", arguments.from, "PATTERN",
-               "The clock starts at the first line that this regular expression finds, not with the command");
+               "The clock starts at the first line that this regular expression finds, not with the command; of a log, "
+               "not with its run_start");
   add_basic(verb, "--command", arguments.commands, "NAME=LINE",
             "One more system to compare. {seed} stands for the seed. Repeatable.")
       ->take_all()
@@ -372,23 +374,24 @@ void add_bench_train_options(CLI::App& verb, BenchTrainArguments& arguments) {
             "Reads the log of an earlier training instead: CSV with time_s, or JSON lines. Repeatable.")
       ->take_all()
       ->allow_extra_args(false);
-  add_advanced(verb, "--name", arguments.name, "NAME", "What the command after -- is called");
+  add_advanced(verb, "--name", arguments.name, "NAME", "Names the command after --.");
   add_basic(verb, "--seeds", arguments.seeds, "N", "Trains each system with this many seeds.")
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
       ->capture_default_str();
   add_basic(verb, "--run-limit,--limit", arguments.limit, "TIME",
             "Ends any single training after this time, such as 2h.");
-  add_advanced(verb, "--epochs", arguments.epochs, "N", "Of --sample")
+  add_advanced(verb, "--epochs", arguments.epochs, "N", "Trains the built-in sample for this many epochs.")
       ->check(CLI::Range(int64_t{1}, int64_t{100000}))
       ->capture_default_str();
-  add_advanced(verb, "--record", arguments.record, "FILE", "A line of JSON for each evaluation, as it arrives")
+  add_advanced(verb, "--record", arguments.record, "FILE", "Writes a line of JSON for each evaluation, as it arrives.")
       ->capture_default_str();
-  add_advanced(verb, "--resume", arguments.resume, "Go on with the record: seeds that ended there are not run again");
+  add_advanced(verb, "--resume", arguments.resume,
+               "Goes on with the record. Seeds that ended there are not run again.");
   add_advanced(verb, "--meter", arguments.meters, "NAME|FILE",
                "As perfcast energy has it (repeatable); default: all of this machine")
       ->take_all()
       ->allow_extra_args(false);
-  add_advanced(verb, "--no-energy", arguments.no_energy, "Read no meter");
+  add_advanced(verb, "--no-energy", arguments.no_energy, "Reads no energy meter.");
   add_basic(verb, "--report", arguments.report, "FILE", "Writes a page (HTML) with the metric over time.");
   add_advanced(verb, "--one-sample", arguments.one_sample, "VALUE", "")->group("");  // what --sample runs
 }

@@ -267,9 +267,10 @@ void add_gemm_command(CLI::App& app, CommandContext& context) {
             "One product: C (M x N) = A (M x K) B (K x N). Of --op conv: B,C,H,W,O,R,S[,STRIDE[,PADDING]]. Repeatable.")
       ->allow_extra_args(false);
   add_advanced(*verb, "--layer", arguments->layers, "NAME,...",
-               "--op conv: a layer of ResNet-50 by name (default conv3_3x3; --list has all)")
+               "With --op conv: takes this layer of ResNet-50. By default conv3_3x3. --list names all.")
       ->delimiter(',');
-  add_advanced(*verb, "--batch", arguments->batch, "N", "--op conv: images at a time, of named layers (default 1)")
+  add_advanced(*verb, "--batch", arguments->batch, "N",
+               "With --op conv: images at a time of a named layer. By default 1.")
       ->check(CLI::Range(1, 65536));
   std::vector<std::string> sets, names;
   for (const ai::gemm::NamedShapes& set : ai::gemm::shape_sets())
@@ -279,25 +280,28 @@ void add_gemm_command(CLI::App& app, CommandContext& context) {
   verb->footer("Sets of shapes: " + join(sets, "; ") + ".");
   add_basic(*verb, "--shapes", arguments->sets, "SET,...", "A set of shapes: " + join(names, ", ") + ".")
       ->delimiter(',');
-  add_advanced(*verb, "--rungs", arguments->rungs, "NAME,...", "Names or patterns with *, separated by commas")
+  add_advanced(*verb, "--rungs", arguments->rungs, "NAME,...",
+               "Measures only these rungs: names, or patterns with *, separated by commas.")
       ->capture_default_str();
   add_basic(*verb, "--precision", arguments->precisions, "NAME,...",
             "Measures only these number formats: " + gemm_precision_names() + ".")
       ->delimiter(',');
-  add_advanced(*verb, "--repeats", arguments->repeats, "N", "Rounds, and so samples of each rung")
+  add_advanced(*verb, "--repeats", arguments->repeats, "N", "Measures each rung in this many rounds, once in each.")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   add_advanced(*verb, "--time-per-rung,--budget", arguments->budget, "TIME",
                "Time for one rung; slow ones run less often, at least once")
       ->capture_default_str();
   add_advanced(*verb, "--run-limit,--slow-limit", arguments->slow_limit, "TIME",
-               "A rung is skipped where one run would take longer")
+               "Skips a rung if one run of it would take longer than this.")
       ->capture_default_str();
   add_basic(*verb, "--svg", arguments->svg, "FILE", "Draws the roofline into this file.");
-  add_advanced(*verb, "--no-advice", arguments->no_advice, "Only the ladder, without trying other settings");
+  add_advanced(*verb, "--no-advice", arguments->no_advice, "Prints only the ladder and tries no other settings.");
   add_basic(*verb, "--list", arguments->list,
             "Lists the ways to multiply and says which can run here. Measures nothing.");
-  add_advanced(*verb, "--worker", arguments->worker, "Serve one rung on standard streams")->group("");
+  add_advanced(*verb, "--worker", arguments->worker,
+               "Serves one rung on standard input and output. perfcast starts itself so.")
+      ->group("");
   add_common_options(*verb, context, kQuietOption | kSeedOption);
   add_basic(*verb, "--threads", arguments->threads, "N,...", "Numbers of threads. By default 1 and all cores.")
       ->delimiter(',');

@@ -92,9 +92,11 @@ void add_llm_analyze_command(CLI::App& llm, CommandContext& context) {
   add_llm_precision_options(*verb, arguments->precision);
   add_llm_tensor_parallel_option(*verb, arguments->precision);
   add_advanced(*verb, "--last-position", arguments->last_position,
-               "Prefill computes the head of the last position alone");
-  add_advanced(*verb, "--eager-attention", arguments->eager_attention, "Scores go through memory");
-  add_advanced(*verb, "--skip-masked", arguments->skip_masked, "Scores that the causal mask hides aren't computed");
+               "In prefill, computes the output head for the last position alone.");
+  add_advanced(*verb, "--eager-attention", arguments->eager_attention,
+               "Attention scores go through memory, as without a fused kernel.");
+  add_advanced(*verb, "--skip-masked", arguments->skip_masked,
+               "Leaves out the attention scores that the causal mask hides.");
   add_basic(*verb, "--csv", arguments->csv, "Prints one line of CSV per operator.");
   add_common_options(*verb, context, kNoFurtherOption);
   verb->callback(

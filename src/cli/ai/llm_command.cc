@@ -21,12 +21,13 @@ void add_llm_precision_options(CLI::App& verb, LlmPrecisionArguments& arguments)
             "Number format of weights, activations and cache: fp32, tf32, fp16, bf16, fp8, int8. By default as the "
             "model's file says, else fp16.");
   add_advanced(verb, "--weight-precision,--weights", arguments.weights, "NAME",
-               "Of weights alone: also int4, q8_0, q6_k, q5_k_m, q4_k_m, q4_0, ...");
-  add_advanced(verb, "--kv-precision,--kv", arguments.kv, "NAME", "Of the key-value cache alone");
+               "The number format of the weights alone: also int4, q8_0, q6_k, q5_k_m, q4_k_m, q4_0 and others.");
+  add_advanced(verb, "--kv-precision,--kv", arguments.kv, "NAME", "The number format of the key-value cache alone.");
 }
 
 void add_llm_tensor_parallel_option(CLI::App& verb, LlmPrecisionArguments& arguments) {
-  add_advanced(verb, "--tensor-parallel", arguments.tensor_parallel, "N", "Devices that share every layer")
+  add_advanced(verb, "--tensor-parallel", arguments.tensor_parallel, "N",
+               "The number of devices that share every layer.")
       ->capture_default_str();
 }
 
@@ -36,11 +37,16 @@ Status take_precision(const ai::LlmConfig& config, const LlmPrecisionArguments& 
                        : parse_precision(arguments.precision, "--precision");
   if (!all) return all.error();
   workload.weights = workload.activations = workload.kv = *all;
+  // A GGUF file's weights are what they are; those that a config.json speaks of may be stored otherwise, and are for
+  // training.
+  const bool otherwise = !arguments.precision.empty() || workload.phase == ai::LlmPhase::kTrain;
+  if (!otherwise && config.stored_activations) workload.activations = *config.stored_activations;
+  const bool as_stored = config.stored_weight_bytes && (!otherwise || config.stored_weight_name.empty());
   if (!arguments.weights.empty()) {
     const auto weights = parse_precision(arguments.weights, "--weight-precision");
     if (!weights) return weights.error();
     workload.weights = *weights;
-  } else if (config.stored_weight_bytes) {
+  } else if (as_stored) {
     const auto count = ai::count_parameters(config);
     if (!count) return count.error();
     workload.weight_bits_per_value = *config.stored_weight_bytes * 8 / static_cast<double>(count->total);

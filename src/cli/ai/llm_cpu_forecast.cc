@@ -12,14 +12,15 @@
 namespace perfcast::cli {
 namespace {
 
-std::string text_of(const ai::CpuForecast& forecast, const ai::CpuForecastRequest& request) {
+std::string text_of(const ai::LlmConfig& config, const ai::CpuForecast& forecast,
+                    const ai::CpuForecastRequest& request) {
   const bool imputed = std::ranges::any_of(
       forecast.rows, [](const ai::CpuForecastRow& row) { return row.generation.bandwidth_imputed; });
-  std::string text =
-      fmt::format("{}: weights {}, {} read for a token; {} new tokens, one sequence, llama.cpp\n\n{}",
-                  forecast.work.name, ai::info(forecast.weights).name, human_bytes(forecast.work.weight_bytes),
-                  request.output_tokens, ai::cpu_forecast_rows_text(forecast));
+  std::string text = fmt::format("{}: weights {}, {} read for a token; {} new tokens, one sequence, llama.cpp\n\n{}",
+                                 forecast.work.name, forecast.weights, human_bytes(forecast.work.weight_bytes),
+                                 request.output_tokens, ai::cpu_forecast_rows_text(forecast));
   if (imputed) text += "\nnote: bandwidth of some of these machines was not measured; it is that of their kin\n";
+  for (const std::string& note : config.notes) text += "\nnote: " + note + "\n";
   return text;
 }
 
@@ -44,7 +45,7 @@ Result<std::string> cpu_forecast(const ai::LlmConfig& config, const ai::CpuForec
     case CpuForecastFormat::kText:
       break;
   }
-  return text_of(*forecast, request);
+  return text_of(config, *forecast, request);
 }
 
 }  // namespace perfcast::cli

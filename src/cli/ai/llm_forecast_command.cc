@@ -33,6 +33,7 @@ struct ForecastArguments {
   std::optional<double> link_bytes_per_s, vcpus;
   LlmPrecisionArguments precision;
   bool sweep = false, csv = false, list = false, eager_attention = false, graph_launch = false;
+  const CLI::App* verb = nullptr;
 };
 
 // "1,2,4": whole numbers above 0.
@@ -196,15 +197,27 @@ Result<std::string> on_cpus(const ForecastArguments& arguments, bool json) {
   if (!arguments.on.empty()) {
     return usage_error("bad-usage", "CPUs and devices in one forecast", "--cpu", "--cpu or --on");
   }
+  const Status used = check_unused(
+      *arguments.verb, "--cpu, which forecasts one sequence at a time on whole machines",
+      {"--tensor-parallel", "--sweep", "--kv-precision", "--eager-attention", "--graph-launch", "--link-bytes-per-s",
+       "--price", "--power-w", "--calibrate", "--svg", "--device-file", "--list-devices"},
+      "--on DEVICE with it; perfcast place has prices and watts of CPUs, too");
+  if (!used) return used.error();
+  const auto batches = counts_of(arguments.batches, "--batch");
+  if (!batches) return batches.error();
+  if (std::ranges::any_of(*batches, [](int64_t batch) { return batch != 1; })) {
+    return usage_error("bad-usage", "--cpu forecasts one sequence at a time", "--batch",
+                       "1, or --on DEVICE for batches");
+  }
   if (arguments.model.empty()) return usage_error("bad-usage", "no model is named", "MODEL", "as in llama3-8b");
   const auto config = ai::load_model(arguments.model);
   if (!config) return as_named_file(config.error(), true);
   ai::CpuForecastRequest request;
-  if (!arguments.precision.weights.empty()) {
-    ai::LlmWorkload formats;
-    if (Status status = take_precision(*config, arguments.precision, formats); !status) return status.error();
-    request.weights = formats.weights;
-  }
+  ai::LlmWorkload formats;
+  if (Status status = take_precision(*config, arguments.precision, formats); !status) return status.error();
+  if (!arguments.precision.weights.empty() || !arguments.precision.precision.empty()) request.weights = formats.weights;
+  // A GGUF file is what llama.cpp runs; of the weights beside a config.json one would be made.
+  if (config->stored_weight_name.empty()) request.bits_per_value = formats.weight_bits_per_value;
   request.cpus = list_of(arguments.cpus);
   request.vcpus = arguments.vcpus.value_or(kUnknown);
   request.output_tokens = arguments.output_tokens;
@@ -222,7 +235,10 @@ int run_forecast(const CommandContext& context, const ForecastArguments& argumen
   if (arguments.csv && common.json) {
     return report_error(usage_error("bad-usage", "two formats at once", "--csv", "--csv or --json"), common);
   }
-  if (!arguments.cpus.empty()) {
+  if (arguments.cpus.empty()) {
+    const Status used = check_unused(*arguments.verb, "a forecast without --cpu", {"--vcpus"}, "--cpu NAME with it");
+    if (!used) return report_error(used.error(), common);
+  } else {
     const auto text = on_cpus(arguments, common.json);
     return text ? write_result(*text, common) : report_error(text.error(), common);
   }
@@ -274,6 +290,7 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
                                   {"perfcast llm forecast llama3-8b --on A100-80GB,H100 --batch 1,8,64",
                                    "perfcast llm forecast model.gguf --on L4 --sweep --price L4=0.8"},
                                   "llm"});
+  arguments->verb = verb;
   verb->footer("Intervals are 90%. A batch is sequences that start and end together.");
   add_basic(*verb, "model", arguments->model, "MODEL",
             "A built-in name, a config.json, a folder with one, or a GGUF file.");
@@ -281,9 +298,10 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
   add_basic(*verb, "--cpu", arguments->cpus, "CPU,...",
             "Forecasts these CPU models instead, one sequence at a time: \"EPYC 7763\".");
   add_advanced(*verb, "--vcpus", arguments->vcpus, "N",
-               "Of the machine with --cpu (default: the largest that was measured)");
+               "With --cpu: the vCPUs of the machine. By default the largest machine that was measured.");
   add_basic(*verb, "--list-devices", arguments->list, "Lists the devices that are known.");
-  add_advanced(*verb, "--device-file", arguments->device_file, "FILE", "Facts of more devices (JSON)");
+  add_advanced(*verb, "--device-file", arguments->device_file, "FILE",
+               "Adds the facts of more devices from this file (JSON).");
   add_basic(*verb, "--batch", arguments->batches, "N,...", "Sequences at once, such as 1,8,64. By default 1.");
   add_basic(*verb, "--sequence", arguments->sequences, "N,...",
             "Tokens of the prompt. By default 2048, or as many as the model takes.");
@@ -291,19 +309,23 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
       ->capture_default_str();
   add_basic(*verb, "--tensor-parallel", arguments->tensor_parallels, "N,...",
             "Devices that share every layer. By default 1.");
-  add_advanced(*verb, "--sweep", arguments->sweep, "Where not given: batches 1 to 256, 1 to 8 devices");
+  add_advanced(*verb, "--sweep", arguments->sweep, "Tries batches 1 to 256 and 1 to 8 devices, unless you give them.");
   add_llm_precision_options(*verb, arguments->precision);
-  add_advanced(*verb, "--eager-attention", arguments->eager_attention, "Scores go through memory (no fused kernel)");
-  add_advanced(*verb, "--graph-launch", arguments->graph_launch, "Kernels are recorded and launched as one graph");
-  add_advanced(*verb, "--link-bytes-per-s", arguments->link_bytes_per_s, "BYTES", "Between devices, one direction");
+  add_advanced(*verb, "--eager-attention", arguments->eager_attention,
+               "Attention scores go through memory, as without a fused kernel.");
+  add_advanced(*verb, "--graph-launch", arguments->graph_launch,
+               "Kernels are recorded once and launched as one graph.");
+  add_advanced(*verb, "--link-bytes-per-s", arguments->link_bytes_per_s, "BYTES",
+               "Bandwidth between two devices in one direction, in bytes per second.");
   add_basic(*verb, "--price", arguments->prices, "DEVICE=USD",
             "US dollars per hour of one device, such as H100=3.5, or one number for all.");
   add_advanced(*verb, "--power-w", arguments->powers, "DEVICE=W",
-               "Watts of one device (default: modelled from its stated power): DEVICE=300, or 300");
+               "Watts of one device: DEVICE=300, or 300 for all. By default modelled from the stated power.");
   add_advanced(*verb, "--calibrate", arguments->calibrate, "FILE",
-               "Products timed on a device: CSV of device,kind,batch,m,k,n,precision,latency_s");
-  add_advanced(*verb, "--svg", arguments->svg, "FILE", "Picture of throughput against latency");
-  add_advanced(*verb, "--csv", arguments->csv, "One line per configuration");
+               "Calibrates the forecast by products timed on a device: CSV with the columns "
+               "device,kind,batch,m,k,n,precision,latency_s.");
+  add_advanced(*verb, "--svg", arguments->svg, "FILE", "Draws throughput against latency into this file.");
+  add_advanced(*verb, "--csv", arguments->csv, "Prints one line of CSV per configuration.");
   add_common_options(*verb, context, kQuietOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_forecast(context, *arguments); }; });

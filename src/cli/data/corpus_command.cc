@@ -179,12 +179,18 @@ void add_corpus_command(CLI::App& app, CommandContext& context) {
                               context.options);
         }
         if (!program->empty()) return run_export_program(context, *program);
+        if (folder->empty()) {
+          return report_error(usage_error("bad-usage", "it isn't said where the tables go", "FOLDER",
+                                          "a folder to write, or --program ID for one profile: see perfcast corpus "
+                                          "export --help"),
+                              context.options);
+        }
         return croissant->wanted ? run_export_croissant(context, *folder, *croissant) : run_export(context, *folder);
       });
   CLI::Option_group* what = exported->add_option_group("What", "One of");
   add_basic(*what, "folder", *folder, "FOLDER", "The folder to write. It is created where there is none.");
   add_basic(*what, "--program", *program, "ID", "Writes this program's profile (JSON) instead, for predict --profile.");
-  what->require_option(1);
+  what->require_option(0, 1);
   add_croissant_options(*exported, *croissant);
   auto other = std::make_shared<std::string>();
   CLI::App* merge = add({"merge",

@@ -38,7 +38,7 @@ void add_croissant_options(CLI::App& exported, CroissantArguments& arguments) {
   add("--description", info.description, "What it is; sources and their licences are added");
   add("--cite", info.citation, "How to cite it, as BibTeX; default: made of the others");
   add("--date", info.date_published, "When it is published, such as 2026-11-24; default: today");
-  add_advanced(exported, "--data-version", info.version, "VERSION", "MAJOR.MINOR.PATCH")
+  add_advanced(exported, "--data-version", info.version, "VERSION", "The version of the data: MAJOR.MINOR.PATCH.")
       ->needs(wanted)
       ->capture_default_str();
 }

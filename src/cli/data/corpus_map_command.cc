@@ -191,11 +191,11 @@ void add_corpus_map_command(CLI::App& corpus, CommandContext& context) {
       ->check(CLI::Range(0, 100000))
       ->capture_default_str();
   add_advanced(*verb, "--redundant", arguments->request.redundant_distance, "DISTANCE",
-               "Pairs nearer than this are redundant: 1 is one standard deviation in each number")
+               "Calls pairs of programs nearer than this redundant. 1 is one standard deviation in each number.")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
   add_advanced(*verb, "--model", arguments->request.model, "NAME",
-               "Model family that the cost of dropping is measured with")
+               "The model family that measures what dropping programs costs.")
       ->capture_default_str();
   add_advanced(*verb, "--folds", arguments->request.folds, "N",
                "Groups of families left out for that; 0: one at a time")
@@ -204,7 +204,7 @@ void add_corpus_map_command(CLI::App& corpus, CommandContext& context) {
   add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with pictures.");
   add_basic(*verb, "--score", arguments->score,
             "Says how much accuracy such a smaller suite keeps, against suites drawn at random.");
-  add_advanced(*verb, "--draws", arguments->draws, "N", "With --score: parts to draw")
+  add_advanced(*verb, "--draws", arguments->draws, "N", "With --score: draws this many parts.")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   add_table_options(*verb, arguments->table);

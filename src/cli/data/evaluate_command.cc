@@ -181,7 +181,7 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(0, 10000))
       ->capture_default_str();
   add_advanced(*verb, "--holdout", arguments->options.holdout,
-               "Test the first fold only: one 80-20 split per seed with --folds 5");
+               "Tests the first fold alone: with --folds 5, one 80-20 split per seed.");
   add_basic(*verb, "--seeds", arguments->options.seeds, "N", "Repeats the test with this many seeds and averages.")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
@@ -201,14 +201,15 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
   add_advanced(*verb, "--whole-machines", arguments->whole_machines,
                "Instead: times of servers full of copies, from the known time of one; with --models also from the time "
                "that each of them forecasts for one. Program families are left out, other splits don't apply");
-  add_advanced(*verb, "--own-times", arguments->options.own_times,
-               "A ceiling too: what the program's own times on the other CPU models of a core design say of one more");
+  add_advanced(
+      *verb, "--own-times", arguments->options.own_times,
+      "Adds a ceiling: what the program's own times on the other CPU models of a core design say of one more.");
   add_basic(*verb, "--details", arguments->details, "Lists families and programs, the worst first.");
   add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with scores and figures.");
   add_advanced(*verb, "--report-program", arguments->report_program, "ID",
                "Program whose forecast the report shows; without it, the one of median error");
   add_advanced(*verb, "--include-unprofiled", arguments->table.include_unprofiled,
-               "Programs without a profile too: scores of the baselines, with --models mean");
+               "Includes programs without a profile. Then only the baselines are scored: --models mean.");
   add_table_options(*verb, arguments->table);
   add_common_options(*verb, context, kCorpusOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(

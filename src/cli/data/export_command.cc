@@ -157,7 +157,8 @@ void add_export_command(CLI::App& app, CommandContext& context) {
       ->delimiter(',');
   add_basic(*verb, "--profile", arguments->profiles, "FILE ...",
             "Also tests the source with these profiles. --json prints their inputs.");
-  add_advanced(*verb, "--rows", arguments->rows, "N", "Rows drawn for the self-test, beside up to 64 training programs")
+  add_advanced(*verb, "--rows", arguments->rows, "N",
+               "Draws this many rows for the self-test, beside up to 64 training programs.")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   add_common_options(*verb, context, kBundleOption | kSeedOption);

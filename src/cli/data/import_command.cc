@@ -26,12 +26,13 @@ Result<program::ProgramCatalogue> catalogue_for(const program::ImportFormat& for
 }
 
 // A disk that fills up leaves no corpus with nothing in it.
-Status write_corpus(const std::string& path, const program::Corpus& additions) {
+Status write_corpus(const std::string& path, const program::Corpus& additions, bool adds) {
   std::error_code ignored;
   const bool is_new = !std::filesystem::exists(path, ignored);
   Status written = [&]() -> Status {
     auto store = program::CorpusStore::open(path);
-    return store ? (*store)->replace_sources(additions) : Status(store.error());
+    if (!store) return store.error();
+    return adds ? (*store)->merge(additions) : (*store)->replace_sources(additions);
   }();
   if (written || !is_new) return written;
   const auto store = program::CorpusStore::open_read_only(path);
@@ -55,7 +56,7 @@ int run_import(const CommandContext& context, const ImportArguments& arguments) 
   const auto result = format->read(arguments.path, *catalogue);
   if (!result) return report_error(result.error(), common);
   progress.show("writing " + common.corpus);
-  if (const Status status = write_corpus(common.corpus, result->corpus); !status)
+  if (const Status status = write_corpus(common.corpus, result->corpus, format->adds); !status)
     return report_error(status.error(), common);
   return write_result(common.json ? to_text(to_json(*result)) : to_text(*result), common);
 }
@@ -81,9 +82,11 @@ void add_import_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "path", arguments->path, "PATH", "The file or folder of the data set.")->required();
   add_basic(*verb, "--suite", arguments->suite, "FILE",
             "The suite file: family, group and validity of each program. By default the shipped one of the format.");
-  verb->footer(formats +
-               "\nImporting a source again replaces what it gave before. Killed at any point, the corpus is as "
-               "before or complete.");
+  verb->footer(
+      formats +
+      "\nImporting a source again replaces what it gave before; profiles are added to those there, and one of the "
+      "same program and CPU replaces it. Killed at any point, the corpus is as "
+      "before or complete.");
   add_common_options(*verb, context, kCorpusOption | kQuietOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_import(context, *arguments); }; });

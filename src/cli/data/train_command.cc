@@ -286,7 +286,7 @@ void add_train_command(CLI::App& app, CommandContext& context) {
   add_advanced(*verb, "--name", arguments->name, "NAME", "Name on the bundle's card; without it, the file's");
   add_advanced(*verb, "--licence", arguments->licence, "TEXT",
                "Licence of the bundle; without it, what its sources ask for");
-  add_advanced(*verb, "--notes", arguments->notes, "TEXT", "Notes on the bundle's card");
+  add_advanced(*verb, "--notes", arguments->notes, "TEXT", "Writes these notes on the bundle's card.");
   add_advanced(*verb, "--evaluation", arguments->evaluation, "FILE",
                "Scores for the card: what perfcast evaluate --json wrote; without it, point scores by family");
   add_basic(*verb, "!--no-scores", arguments->score,

@@ -161,14 +161,16 @@ void add_objective_options(CLI::App& verb, CapacityArguments& arguments) {
   add_basic(verb, "--max-cost-per-hour,--budget", arguments.budget, "MONEY",
             "What all nodes together may cost per hour.")
       ->check(CLI::NonNegativeNumber);
-  CLI::Option* at_most = add_advanced(verb, "--at-most", arguments.at_most, "N",
-                                      "Nodes of each platform that can be had, instead of the cluster's numbers")
-                             ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
-                             ->group(aim);
-  add_advanced(verb, "--unbounded", arguments.unbounded, "Any number of nodes of each platform can be had")
+  CLI::Option* at_most =
+      add_advanced(verb, "--at-most", arguments.at_most, "N",
+                   "Allows at most this many nodes of each platform, in place of the cluster's numbers.")
+          ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
+          ->group(aim);
+  add_advanced(verb, "--unbounded", arguments.unbounded, "Allows any number of nodes of each platform.")
       ->excludes(at_most)
       ->group(aim);
-  add_advanced(verb, "--strict", arguments.strict, "Every seed meets the objectives, not only the median")->group(aim);
+  add_advanced(verb, "--strict", arguments.strict, "Asks that every seed meets the objectives, not only the median.")
+      ->group(aim);
 }
 
 }  // namespace
@@ -200,14 +202,14 @@ void add_capacity_command(CLI::App& app, CommandContext& context) {
                "The plan again with forecasts wrong by these ratios on average; or none")
       ->capture_default_str();
   add_advanced(*verb, "--warmup", arguments->request.warmup_share, "SHARE",
-               "Share of the jobs, the first, that don't count")
+               "Leaves this share of the jobs, the first ones, out of the statistics.")
       ->check(CLI::Range(0.0, 0.99))
       ->capture_default_str();
-  add_advanced(*verb, "--most-plans", arguments->request.most_plans, "N", "Plans simulated in one search")
+  add_advanced(*verb, "--most-plans", arguments->request.most_plans, "N", "Simulates at most this many plans.")
       ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
       ->capture_default_str();
-  add_advanced(*verb, "--backfill", arguments->request.simulation.backfill, "EASY backfilling under every policy");
-  add_advanced(*verb, "--no-kill", arguments->no_kill, "Let jobs run past their limits");
+  add_advanced(*verb, "--backfill", arguments->request.simulation.backfill, "Adds EASY backfilling to every policy.");
+  add_advanced(*verb, "--no-kill", arguments->no_kill, "Lets jobs run past their time limits.");
   add_common_options(*verb, context, kCorpusOption | kBundleOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_capacity(context, *arguments); }; });

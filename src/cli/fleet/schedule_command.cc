@@ -10,11 +10,11 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/report/put_known.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/fleet/schedule_inputs.h"
 #include "cli/option_table.h"
+#include "cli/shared/duration_option.h"
 #include "fleet/plan/simulate_jobs.h"
 #include "fleet/report/chrome_trace.h"
 #include "fleet/report/error_sweep_report.h"
@@ -188,36 +188,37 @@ void add_schedule_command(CLI::App& app, CommandContext& context) {
   add_schedule_options(*verb, arguments->inputs);
   add_basic(*verb, "--policies", arguments->policies, "NAME,...",
             "Compares these policies. By default all that can be used; --help-all lists them.");
-  add_advanced(*verb, "--seeds", arguments->comparison.seeds, "N", "Repetitions, with seeds --seed, --seed + 1, ...")
+  add_advanced(*verb, "--seeds", arguments->comparison.seeds, "N",
+               "Repeats the simulation this often, with seeds --seed, --seed + 1, ...")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   add_basic(*verb, "--forecast-error", arguments->errors, "RATIO,...",
             "Simulates again with forecasts that are wrong by these ratios on average, such as 0,0.1,0.2.");
   add_advanced(*verb, "--backfill", arguments->comparison.simulation.backfill,
-               "EASY backfilling under every policy that doesn't preempt");
-  add_advanced(*verb, "--no-kill", arguments->no_kill, "Let jobs run past their limits");
+               "Adds EASY backfilling to every policy that doesn't preempt.");
+  add_advanced(*verb, "--no-kill", arguments->no_kill, "Lets jobs run past their time limits.");
   add_advanced(*verb, "--tie", arguments->comparison.simulation.tie_ratio, "RATIO",
-               "Forecasts this close tie, and go to all best platforms")
+               "Takes forecasts this close for equal: such a job may go to any of the best platforms.")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   add_advanced(*verb, "--policy-weight,--weight", arguments->comparison.simulation.weight, "SHARE",
-               "Weight of energy or cost in the policies mct-energy and mct-cost: 0 to 1")
+               "The weight of energy or cost in the policies mct-energy and mct-cost, from 0 to 1.")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  add_advanced(*verb, "--round", arguments->comparison.rounds.round_s, "SECONDS",
-               "Seconds of a round of the policies that preempt")
-      ->check(CLI::PositiveNumber)
+  takes_duration(add_advanced(*verb, "--round", arguments->comparison.rounds.round_s, "TIME",
+                              "The length of a round of the policies that preempt."))
       ->capture_default_str();
   add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with tables and figures.");
   CLI::Option* trace = add_advanced(*verb, "--trace", arguments->trace, "FILE",
-                                    "Chrome trace (JSON) of one policy, for ui.perfetto.dev");
+                                    "Writes a Chrome trace (JSON) of one policy, for ui.perfetto.dev.");
   add_advanced(*verb, "--trace-policy", arguments->trace_policy, "NAME", "Which; without it, the first named, or mct")
       ->needs(trace);
   add_advanced(*verb, "--jobs-csv", arguments->jobs_csv, "FILE",
-               "What became of each job under each policy, first seed");
-  add_advanced(*verb, "--segments-csv", arguments->segments_csv, "FILE", "Which nodes each job held when, first seed");
+               "Writes what became of each job under each policy, for the first seed.");
+  add_advanced(*verb, "--segments-csv", arguments->segments_csv, "FILE",
+               "Writes which nodes each job held and when, for the first seed.");
   add_advanced(*verb, "--save-jobs", arguments->save_jobs, "FILE",
-               "The jobs of the first seed as CSV, to read with --table");
+               "Writes the jobs of the first seed as CSV. --table reads it.");
   add_common_options(*verb, context, kCorpusOption | kBundleOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_simulate(context, *arguments); }; });

@@ -11,6 +11,7 @@
 #include "base/csv.h"
 #include "base/text.h"
 #include "cli/option_table.h"
+#include "cli/shared/duration_option.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
 #include "fleet/jobs/cluster_file.h"
@@ -339,14 +340,15 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
   add_basic(verb, "--swf", arguments.swf, "FILE",
             "Jobs come from a trace in the Standard Workload Format, plain or .gz.");
   add_basic(verb, "--table", arguments.table, "FILE", "Jobs come from your own CSV.");
-  add_advanced(verb, "--gavel", arguments.gavel, "FOLDER", "Folder of Gavel's throughput tables: its continuous trace")
+  add_advanced(verb, "--gavel", arguments.gavel, "FOLDER",
+               "Simulates Gavel's continuous trace, from this folder of its throughput tables.")
       ->group(jobs);
   add_advanced(verb, "--gavel-trace", arguments.gavel_trace, "FILE",
-               "One of the recorded traces in that folder instead")
+               "Takes one of the recorded traces in Gavel's folder instead.")
       ->group(jobs);
-  add_advanced(verb, "--philly", arguments.philly, "FILE", "Microsoft's Philly trace as CSV, plain or .gz")
+  add_advanced(verb, "--philly", arguments.philly, "FILE", "Reads Microsoft's Philly trace: CSV, plain or .gz.")
       ->group(jobs);
-  add_advanced(verb, "--synthetic", arguments.synthetic, "A made trace like that of the KTH SP2")->group(jobs);
+  add_advanced(verb, "--synthetic", arguments.synthetic, "Makes a trace like that of the KTH SP2.")->group(jobs);
 
   const char* const machines = "Machines";
   add_basic(verb, "--cluster", arguments.cluster_file, "FILE", "Groups of nodes as JSON (perfcast.cluster/1).");
@@ -365,35 +367,33 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
       ->group(stream);
   add_basic(verb, "--load", arguments.load, "SHARE", "How much of the cluster arriving jobs ask for, such as 0.9.");
   add_advanced(verb, "--arrivals", arguments.arrivals, "KIND",
-               "Of --mix and --profile: poisson, batch, interval, bursty")
+               "How jobs of --mix and --profile arrive: poisson, batch, interval or bursty.")
       ->check(CLI::IsMember(arrival_kinds()))
       ->capture_default_str()
       ->group(stream);
-  add_advanced(verb, "--default-limit", arguments.default_limit_s, "SECONDS",
-               "Seconds that jobs without a limit ask for (or their run time, where that is longer)")
-      ->check(CLI::PositiveNumber)
+  takes_duration(add_advanced(verb, "--default-limit", arguments.default_limit_s, "TIME",
+                              "The time limit of jobs without one. A longer job asks for its run time."))
       ->group(stream);
-  add_advanced(verb, "--rate-factor", arguments.rate_factor, "FACTOR", "Arrivals come so many times as fast")
+  add_advanced(verb, "--rate-factor", arguments.rate_factor, "FACTOR", "Makes jobs arrive this many times as fast.")
       ->capture_default_str()
       ->group(stream);
   add_advanced(verb, "--jobs-per-hour", arguments.jobs_per_hour, "N",
-               "Arrivals of --gavel (default: 4), and of --mix and --profile in the place of a load")
+               "Jobs that arrive per hour: of --gavel (default 4), and of --mix and --profile in place of a load.")
       ->group(stream);
   add_advanced(verb, "--deadline-factor", arguments.deadline_factor, "FACTOR",
                "Each job's deadline: so many times as long after its arrival as it runs on its fastest platform of "
                "the cluster, in the place of the source's own")
       ->group(stream);
-  add_advanced(verb, "--mean-job", arguments.mean_job_s, "SECONDS",
-               "Seconds of a job of --mix, averaged over the platforms")
-      ->check(CLI::PositiveNumber)
+  takes_duration(add_advanced(verb, "--mean-job", arguments.mean_job_s, "TIME",
+                              "The mean length of a job of --mix over the platforms."))
       ->capture_default_str()
       ->group(stream);
   add_advanced(verb, "--length-sigma", arguments.length_sigma, "SIGMA",
-               "Of --mix and --profile: log-normal spread of the jobs' lengths")
+               "The log-normal spread of the job lengths of --mix and --profile.")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str()
       ->group(stream);
-  add_advanced(verb, "--cores-per-job", arguments.cores_per_job, "N", "Of --mix")
+  add_advanced(verb, "--cores-per-job", arguments.cores_per_job, "N", "Cores that each job of --mix asks for.")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str()
       ->group(stream);
@@ -406,7 +406,7 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
       ->delimiter(',')
       ->group(stream);
   add_advanced(verb, "--host", arguments.host, "PLATFORM",
-               "The platform that the profiles were taken on, where its CPU hides its name")
+               "The platform that the profiles were taken on, if its CPU hides its name.")
       ->group(stream);
   add_advanced(verb, "--model", arguments.model, "NAME", "What forecasts --mix; see evaluate --models")
       ->capture_default_str()

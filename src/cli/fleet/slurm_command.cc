@@ -134,8 +134,9 @@ void add_advise(CLI::App& slurm, CommandContext& context) {
       ->required();
   add_basic(*verb, "--cache", arguments->cache, "FILE",
             "Adds the choice to this forecast cache, which the Slurm plugin reads.");
-  add_advanced(*verb, "--program", arguments->program, "NAME", "The program's name in the cache");
-  add_advanced(*verb, "--command", arguments->command, "LINE", "What the script runs, where it can't be told");
+  add_advanced(*verb, "--program", arguments->program, "NAME", "The program's name in the cache.");
+  add_advanced(*verb, "--command", arguments->command, "LINE",
+               "The command that the script runs, if perfcast can't tell.");
   add_basic(*verb, "--goal", arguments->goal, "time|cost",
             "Chooses the partition of least time, or of least cost (price per hour times time).")
       ->check(CLI::IsMember({"time", "cost"}))
@@ -148,9 +149,9 @@ void add_advise(CLI::App& slurm, CommandContext& context) {
                "How old the cache's forecasts may become; at first 365")
       ->check(CLI::Range(0.01, 36'500.0));
   add_advanced(*verb, "--reference", arguments->reference, "NAME",
-               "What relative times refer to: mean (of the platforms), host, or a platform's name")
+               "What relative times refer to: mean (of the platforms), host, or the name of a platform.")
       ->capture_default_str();
-  add_advanced(*verb, "--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");
+  add_advanced(*verb, "--accept-failure", arguments->accept_failure, "Also forecasts a program that failed.");
   add_common_options(*verb, context, kBundleOption | kQuietOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_advise(*arguments, context); }; });

@@ -18,6 +18,7 @@
 #include "cli/command.h"
 #include "cli/forecast/adapt_slurm.h"
 #include "cli/option_table.h"
+#include "cli/shared/duration_option.h"
 #include "cli/shared/named_file.h"
 #include "machine/ceiling/memory_facts.h"
 #include "machine/meter/meter.h"
@@ -522,30 +523,29 @@ void add_adapt_command(CLI::App& app, CommandContext& context) {
                                        "With --here: runs them on a node of this Slurm partition.")
                                  ->needs(here);
   add_advanced(*verb, "--srun-option", arguments->slurm.options, "OPTION",
-               "With --slurm: a further option for srun, such as --account=a (repeatable)")
+               "With --slurm: passes a further option to srun, such as --account=a. Repeatable.")
       ->needs(slurm)
       ->allow_extra_args(false);
   add_advanced(*verb, "--shared-nodes", arguments->slurm.shared,
-               "With --slurm: other jobs may run on the node meanwhile")
+               "With --slurm: lets other jobs run on the node meanwhile.")
       ->needs(slurm);
   add_basic(*verb, "--name", arguments->name, "NAME", "What tables are to call the platform.");
   add_basic(*verb, "--suggest", arguments->suggest, "N",
             "Names this many programs to run next, those that tell most per second first.")
       ->check(CLI::Range(1, 1000));
   add_advanced(*verb, "--profiles", arguments->profiles, "FOLDER",
-               "Further folders of profiles, which say how much work programs do")
+               "Reads further folders of profiles. They say how much work programs do.")
       ->allow_extra_args(false);
   add_basic(*verb, "--until", arguments->until_percent, "PERCENT",
             "With --here: stops when the typical 90% interval is this narrow.")
       ->needs(here)
       ->check(CLI::Range(1.0, 1000.0))
       ->capture_default_str();
-  add_basic(*verb, "--time-limit,--budget", arguments->limits.budget_s, "SECONDS",
-            "With --here: stops after this many seconds.")
+  takes_duration(add_basic(*verb, "--time-limit,--budget", arguments->limits.budget_s, "TIME",
+                           "With --here: stops after this time, such as 90s."))
       ->needs(here)
-      ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  add_advanced(*verb, "--repeats", arguments->repeats, "N", "With --here: timed runs of each program")
+  add_advanced(*verb, "--repeats", arguments->repeats, "N", "With --here: runs each program this often.")
       ->needs(here)
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
@@ -553,10 +553,10 @@ void add_adapt_command(CLI::App& app, CommandContext& context) {
                "With --here: a file for what was timed, after each program, that --runs takes; OUT.runs.csv where "
                "absent")
       ->needs(here);
-  add_advanced(*verb, "--any-version", arguments->any_version, "With --here: take a stress-ng of another version")
+  add_advanced(*verb, "--any-version", arguments->any_version, "With --here: takes a stress-ng of another version.")
       ->needs(here);
   add_advanced(*verb, "--no-memory-facts", arguments->no_memory_facts,
-               "With --here: don't measure bandwidths and latencies of caches and memory (some seconds)")
+               "With --here: skips the bandwidths and latencies of caches and memory, which take some seconds.")
       ->needs(here);
   add_advanced(*verb, "--stress-ng", arguments->stress_ng, "FILE", "The stress-ng program; by PATH where absent");
   add_advanced(*verb, "--harness", arguments->harness, "FILE",

@@ -106,8 +106,9 @@ void add_energy_command(CLI::App& app, CommandContext& context) {
             "Repeatable. By default all meters of this machine.")
       ->take_all()
       ->allow_extra_args(false);
-  add_advanced(*verb, "--clock-offset", arguments->clock_offset, "SECONDS",
-               "Seconds to add to the times of an external meter's CSV: how far its clock is behind this machine's");
+  add_advanced(
+      *verb, "--clock-offset", arguments->clock_offset, "SECONDS",
+      "Adds these seconds to the times of an external meter's CSV: so far its clock is behind this machine's.");
   add_basic(*verb, "--idle", arguments->idle, "TIME",
             "Measures the idle machine this long before the first run; or none.")
       ->capture_default_str();
@@ -118,7 +119,7 @@ void add_energy_command(CLI::App& app, CommandContext& context) {
             "Ends any single run after this time, such as 60s.");
   add_basic(*verb, "--list", arguments->list,
             "Lists the meters, what each covers, how well it reads, and which are missing.");
-  add_advanced(*verb, "--accept-failure", arguments->accept_failure, "Runs that fail count, too");
+  add_advanced(*verb, "--accept-failure", arguments->accept_failure, "Also counts runs that fail.");
   add_common_options(*verb, context, kShowOutputOption | kQuietOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }

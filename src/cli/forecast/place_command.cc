@@ -235,7 +235,8 @@ Result<place::Placement> place_model(const PlaceArguments& arguments, const plac
   request.request.weight_bits_per_value = formats.weight_bits_per_value;
   const bool asked = !arguments.precision.weights.empty() || !arguments.precision.precision.empty();
   if (asked) request.cpu_weights = formats.weights;
-  request.cpu_bits_per_value = formats.weight_bits_per_value;
+  // What a config.json says is of the weights beside it; on CPUs llama.cpp runs a GGUF file made of them.
+  if (config.stored_weight_name.empty()) request.cpu_bits_per_value = formats.weight_bits_per_value;
   request.request.batch = arguments.batch;
   request.request.output_tokens = arguments.output_tokens;
   request.request.sequence = arguments.sequence.value_or(ai::usual_prompt(config, arguments.output_tokens));
@@ -431,22 +432,26 @@ void add_place_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--sequence", arguments->sequence, "N",
             "Tokens of the prompt. By default 2048, or as many as the model takes.")
       ->check(CLI::Range(1, 1 << 30));
-  add_advanced(*verb, "--output-tokens", arguments->output_tokens, "N", "New tokens of each sequence")
+  add_advanced(*verb, "--output-tokens", arguments->output_tokens, "N", "The number of new tokens of each sequence.")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 30));
   add_llm_precision_options(*verb, arguments->precision);
   add_advanced(*verb, "--tensor-parallel", arguments->tensor_parallel, "N",
                "Devices that share the model; default: as few as hold it, 8 at most")
       ->check(CLI::Range(1, 4096));
-  add_advanced(*verb, "--link-bytes-per-s", arguments->link_bytes_per_s, "BYTES", "Between devices, one direction");
-  add_advanced(*verb, "--graph-launch", arguments->graph_launch, "Kernels are recorded and launched as one graph");
-  add_advanced(*verb, "--with-load", arguments->count_load, "Times include bringing the weights to the device, once");
+  add_advanced(*verb, "--link-bytes-per-s", arguments->link_bytes_per_s, "BYTES",
+               "Bandwidth between two devices in one direction, in bytes per second.");
+  add_advanced(*verb, "--graph-launch", arguments->graph_launch,
+               "Kernels are recorded once and launched as one graph.");
+  add_advanced(*verb, "--with-load", arguments->count_load,
+               "Includes the time to bring the weights to the device once.");
   add_advanced(*verb, "--resident", arguments->resident,
-               "Of a product: operands are on the device, the result stays there");
-  add_advanced(*verb, "--host-link", arguments->host_link_bytes_per_s, "BYTES",
-               "Bytes per second between host and device, one direction, in the place of the devices' own");
+               "Of a product: the operands are on the device already, and the result stays there.");
+  add_advanced(
+      *verb, "--host-link", arguments->host_link_bytes_per_s, "BYTES",
+      "Bandwidth between host and device in one direction, in bytes per second. By default each device's own.");
   add_advanced(*verb, "--vcpus", arguments->vcpus, "N",
-               "Of the CPUs' machines (default: the largest that was measured)");
+               "The vCPUs of the CPUs' machines. By default the largest machine that was measured.");
   add_advanced(*verb, "--break-even", arguments->break_even, "A,B",
                "From which size on one row is ahead of the other; default: the best against those of other kinds");
   add_basic(*verb, "--price", arguments->prices, "DEVICE=USD",
@@ -456,13 +461,15 @@ void add_place_command(CLI::App& app, CommandContext& context) {
   add_price_options(*verb, arguments->price_list,
                     "A price list (CSV: vendor, server, price per hour or month) of instance types and devices.");
   add_advanced(*verb, "--power-w", arguments->powers, "DEVICE=W",
-               "Watts of one device or machine (default: its data sheet's)")
+               "Watts of one device or machine. By default those of its data sheet.")
       ->take_all()
       ->allow_extra_args(false);
   add_power_options(*verb, arguments->energy);
-  add_advanced(*verb, "--device-file", arguments->device_file, "FILE", "Facts of more devices (JSON)");
-  add_advanced(*verb, "--host", arguments->host, "PLATFORM", "Of a profile: the platform that it was taken on");
-  add_advanced(*verb, "--accept-failure", arguments->accept_failure, "Of a profile: a program that failed, too");
+  add_advanced(*verb, "--device-file", arguments->device_file, "FILE",
+               "Adds the facts of more devices from this file (JSON).");
+  add_advanced(*verb, "--host", arguments->host, "PLATFORM", "Of a profile: the platform that it was taken on.");
+  add_advanced(*verb, "--accept-failure", arguments->accept_failure,
+               "Of a profile: also takes one of a program that failed.");
   add_advanced(*verb, "--all", arguments->all, "Every row in the table, not 20 alone; JSON always has all");
   add_basic(*verb, "--svg", arguments->svg, "FILE", "Draws time against cost (or energy) into this file.");
   add_common_options(*verb, context, kBundleOption | kQuietOption);

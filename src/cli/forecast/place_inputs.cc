@@ -7,6 +7,7 @@
 #include "ai/llm/model_catalogue.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/python_json.h"
 #include "base/text.h"
 #include "cli/ai/llm_devices.h"
 #include "cli/shared/forecast_input.h"
@@ -41,7 +42,7 @@ Status check_workload_file(const std::string& path) {
   if (!path.ends_with(".json")) return {};
   const auto text = read_file(path, kLargestConfigBytes);
   if (!text) return text.error();
-  const auto json = parse_json(*text, path);
+  const auto json = parse_python_json(*text, path);
   if (!json) {
     Error error = json.error();
     error.expected = kExpected;

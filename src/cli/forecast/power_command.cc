@@ -327,7 +327,8 @@ void add_samples_options(CLI::App& verb, PowerArguments& arguments) {
       ->required();
   add_basic(verb, "--counts", arguments.counts,
             "The counters are counts since the row before. By default they are events per second.");
-  add_advanced(verb, "--ignore", arguments.ignored, "COLUMN,...", "Columns to leave out, such as A,B")->delimiter(',');
+  add_advanced(verb, "--ignore", arguments.ignored, "COLUMN,...", "Leaves out these columns, such as A,B.")
+      ->delimiter(',');
 }
 
 }  // namespace

@@ -186,6 +186,7 @@ Result<program::ForecastReport> forecast(const PredictArguments& arguments, cons
   request.explain_platform = arguments.explain_platform;
   request.explain_against = arguments.explain_against;
   request.explain = is_explained(arguments);
+  request.reasons = request.explain || context.options.json;
   const auto measured = parse_measured(arguments.measured);
   if (!measured) return measured.error();
   request.measured_s = *measured;
@@ -261,7 +262,7 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
                "How often each of several profiles runs in one round of the workload; by default once each")
       ->delimiter(',');
   add_advanced(*verb, "--reference", arguments->reference, "NAME",
-               "What relative times refer to: mean (of the platforms), host, or a platform's name")
+               "What relative times refer to: mean (of the platforms), host, or the name of a platform.")
       ->capture_default_str();
   add_basic(*verb, "--measured", arguments->measured, "PLATFORM=TIME",
             "A time that you measured elsewhere, such as \"AMD EPYC 7763=12.5\". It improves all other forecasts. "
@@ -286,10 +287,10 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
       *verb, arguments->prices,
       "A price list (CSV: vendor, server, price per hour or month). Adds costs and names the cheapest instance.");
   add_advanced(*verb, "--cheapest", arguments->cheapest,
-               "Prints the answer alone: the fastest and the cheapest instance, without tables")
+               "Prints the answer alone, without tables: the fastest and the cheapest instance.")
       ->needs(verb->get_option("--prices"));
   add_advanced(*verb, "--within", arguments->within, "RATIO",
-               "Beside them the cheapest that is at most so many times slower than the fastest")
+               "Adds the cheapest instance that is at most this many times slower than the fastest.")
       ->check(CLI::Range(1.0, 1000.0))
       ->capture_default_str();
   add_advanced(*verb, "--sort", arguments->sort, "KEY",
@@ -301,7 +302,7 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   CLI::Option* csv =
       add_advanced(*verb, "--csv", arguments->csv,
                    "The platforms as CSV, all of them, numbers in full; with --instances or --prices the instances");
-  add_advanced(*verb, "--markdown", arguments->markdown, "Tables as Markdown, for a page or a pull request")
+  add_advanced(*verb, "--markdown", arguments->markdown, "Prints tables as Markdown, for a page or a pull request.")
       ->excludes(csv);
   add_basic(*verb, "--explain", arguments->explain,
             "Says why: which counters move the forecast, where cycles go on each core design, and how the host was "
@@ -309,15 +310,16 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   add_advanced(*verb, "--explain-platform", arguments->explain_platform, "PLATFORM",
                "Take the forecast for this platform apart, input by input; default: the first of the table");
   add_advanced(*verb, "--explain-against", arguments->explain_against, "PLATFORM",
-               "What sets it apart from this platform, in place of the mean over all platforms");
-  add_advanced(*verb, "--accept-failure", arguments->accept_failure, "Forecast a program that failed, too");
+               "Explains what sets it apart from this platform, in place of the mean over all platforms.");
+  add_advanced(*verb, "--accept-failure", arguments->accept_failure, "Also forecasts a program that failed.");
   CLI::Option* exact =
-      add_advanced(*verb, "--exact", arguments->exact, "Simulate caches and branches all the time, not in windows");
+      add_advanced(*verb, "--exact", arguments->exact, "Simulates caches and branches all the time, not in windows.");
   add_advanced(*verb, "--host", arguments->host, "PLATFORM",
-               "The platform that the profile was taken on, where its CPU hides its name");
-  add_advanced(*verb, "--strict", arguments->strict, "A measured time or energy that can't be is an error, not a note");
+               "The platform that the profile was taken on, if its CPU hides its name.");
+  add_advanced(*verb, "--strict", arguments->strict,
+               "Ends with an error if a measured time or energy can't be right. By default a note says so.");
   add_advanced(*verb, "--process", arguments->process, "NAME",
-               "Forecast the processes of this program alone, among those that the command starts");
+               "Forecasts the processes of this program alone, among those that the command starts.");
   add_basic(*verb, "--time-limit,--limit", arguments->limit, "TIME",
             "Ends the measurement after this time, such as 60s or 2m. By default it takes as long as it needs.");
   CLI::Option* repeats =
@@ -328,7 +330,7 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
             "Measures once and samples less. The forecast comes sooner and is less sure.")
       ->excludes(exact)
       ->excludes(repeats);
-  add_advanced(*verb, "--save-profile", arguments->save_profile, "FILE", "Keep the profile in this file");
+  add_advanced(*verb, "--save-profile", arguments->save_profile, "FILE", "Keeps the profile in this file.");
   add_energy_options(*verb, arguments->energy);
   add_common_options(*verb, context, kBundleOption | kShowOutputOption | kQuietOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });

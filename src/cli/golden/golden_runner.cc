@@ -5,7 +5,7 @@
 //   # comment
 //   $ perfcast predict --profile tiny.json     run by sh in a folder with the files of write_synthetic
 //   program: example                           exactly what it prints, stdout and stderr together
-//   ...                                        any number of lines
+//   ...                                        any number of lines, never the status
 //   time: <*> s                                <*> any text within a line
 //   [exit 1]                                   only where the status is not 0
 //
@@ -80,6 +80,19 @@ bool matches(const std::vector<std::string>& expected, size_t at, const std::vec
   return from < found.size() && line_matches(expected[at], found[from]) && matches(expected, at + 1, found, from + 1);
 }
 
+bool is_status(const std::string& line) { return line.starts_with("[exit ") || line.starts_with("[signal "); }
+
+// The status stands last on both sides, or on none.
+bool is_as_expected(std::vector<std::string> expected, std::vector<std::string> found) {
+  const auto take_status = [](std::vector<std::string>& lines) {
+    if (lines.empty() || !is_status(lines.back())) return std::string();
+    std::string status = std::move(lines.back());
+    lines.pop_back();
+    return status;
+  };
+  return take_status(expected) == take_status(found) && matches(expected, 0, found, 0);
+}
+
 std::vector<std::string> run(const std::string& command, const std::string& folder) {
   const std::string script = "cd '" + folder + "' && { " + command + "\n} 2>&1";
   std::FILE* pipe = popen(script.c_str(), "r");
@@ -123,7 +136,7 @@ bool run_file(const std::string& path, const Tools& tools) {
   std::string updated;
   for (const Step& step : parse(*text)) {
     const std::vector<std::string> found = run(step.command, folder);
-    if (!matches(step.expected, 0, found, 0)) {
+    if (!is_as_expected(step.expected, found)) {
       good = false;
       std::fprintf(stderr, "%s\n$ %s\n--- expected\n%s\n--- found\n%s\n\n", path.c_str(), step.command.c_str(),
                    join(step.expected, "\n").c_str(), join(found, "\n").c_str());

@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/measure/collect_table.h"
 #include "cli/option_table.h"
+#include "cli/shared/duration_option.h"
 #include "cli/shared/named_file.h"
 #include "profile/collect/native/host_facts.h"
 #include "profile/suite/slurm_campaign.h"
@@ -279,11 +280,11 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
                "data folder");
   add_advanced(*verb, "--no-wait", arguments->no_wait,
                "Submit, merge what is done, and leave; the same command goes on");
-  add_advanced(*verb, "--shared-nodes", arguments->shared, "Tasks may share a node with other jobs: times suffer");
-  add_advanced(
-      *verb, "--folder-lag", arguments->lag_s, "SECONDS",
-      "Seconds that a shared folder may take to show a result: a task that is gone without one has failed then")
-      ->check(CLI::NonNegativeNumber)
+  add_advanced(*verb, "--shared-nodes", arguments->shared, "Lets tasks share a node with other jobs. Times suffer.");
+  takes_duration(add_advanced(*verb, "--folder-lag", arguments->lag_s, "TIME",
+                              "Waits this long for a shared folder to show a result. Then a task that has ended "
+                              "without one has failed."),
+                 true)
       ->capture_default_str();
   add_advanced(*verb, "--sbatch-option", arguments->sbatch, "OPTION",
                "Further option for sbatch, such as --qos=low; repeatable")
@@ -296,21 +297,21 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--profiles", arguments->profiles, "FOLDER",
             "Keeps the profiles in this folder. By default profiles/SUITE in your data folder.");
   add_basic(*verb, "--list", arguments->list, "Runs nothing. Says which programs would run, and why others would not.");
-  add_advanced(*verb, "--again", arguments->again, "Also programs that have a valid profile already");
+  add_advanced(*verb, "--again", arguments->again, "Also runs programs that have a valid profile already.");
   add_advanced(*verb, "--retime", arguments->retime,
                "Time programs that have a valid profile again; the faster time is kept");
   add_advanced(*verb, "--sampled", arguments->sampled,
                "Profiles sampled as `predict` takes them, to know what sampling costs; default: exact ones");
   add_advanced(*verb, "--windows", arguments->windows, "FOLDER",
-               "Keep the windows of each profile as a trace in this folder");
+               "Keeps the windows of each profile as a trace in this folder.");
   add_advanced(*verb, "--any-version", arguments->any_version, "Take a stress-ng of another version; profiles say so");
-  add_advanced(*verb, "--include-excluded", arguments->include_excluded, "Also programs that are no comparison");
+  add_advanced(*verb, "--include-excluded", arguments->include_excluded,
+               "Also runs programs that the suite marks as not comparable.");
   add_basic(*verb, "--repeats", arguments->repeats, "N", "Times each program natively this often.")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  add_basic(*verb, "--run-limit,--limit", arguments->limit_s, "SECONDS",
-            "Ends the profile of any one program after this many seconds.")
-      ->check(CLI::PositiveNumber)
+  takes_duration(add_basic(*verb, "--run-limit,--limit", arguments->limit_s, "TIME",
+                           "Ends the profile of any one program after this time, such as 15m."))
       ->capture_default_str();
   add_common_options(*verb, context, kCorpusOption | kQuietOption);
   const CLI::Option* corpus = verb->get_option("--corpus");

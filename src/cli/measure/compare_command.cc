@@ -21,6 +21,7 @@
 #include "measure/compare/revision_report.h"
 #include "measure/compare/session_report.h"
 #include "measure/compare/turns.h"
+#include "program/forecast/forecast.h"
 
 namespace perfcast::cli {
 namespace {
@@ -142,6 +143,10 @@ class CompareRun {
       if (!measure::is_compared_file(text)) continue;
       auto file = measure::read_compared_file(text);
       if (!file) return report_error(file.error(), options_);
+      if (file->profile) {
+        if (Status ran = program::check_success(*file->profile, arguments_.accept_failure); !ran)
+          return report_error(ran.error(), options_);
+      }
       files[i] = std::move(*file);
     }
     const bool have_times = files[0] && files[1] && !files[0]->counts && !files[1]->counts;
@@ -244,10 +249,11 @@ void add_options(CLI::App& verb, CompareArguments& arguments) {
   add_basic(verb, "--threshold", arguments.threshold, "PERCENT",
             "Slowdown of B that you accept. A larger one ends with exit status 3.")
       ->capture_default_str();
-  add_advanced(verb, "--error", arguments.error, "RATE", "How often two that are the same may be called different")
+  add_advanced(verb, "--error", arguments.error, "RATE",
+               "The share of comparisons of two equal programs that may end as different.")
       ->check(CLI::Range(1e-6, 0.5))
       ->capture_default_str();
-  add_advanced(verb, "--warmups", arguments.warmups, "N", "Runs of each before that don't count")
+  add_advanced(verb, "--warmups", arguments.warmups, "N", "Runs each this often first. These runs don't count.")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   add_advanced(verb, "--counted-runs", arguments.counted_runs, "N",
@@ -255,8 +261,8 @@ void add_options(CLI::App& verb, CompareArguments& arguments) {
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   add_basic(verb, "--run-limit,--limit", arguments.limit, "TIME", "Ends any single run after this time, such as 60s.");
-  add_advanced(verb, "--log", arguments.log, "FILE", "A line of JSON for each run, as it ends");
-  add_advanced(verb, "--accept-failure", arguments.accept_failure, "Runs that fail count, too");
+  add_advanced(verb, "--log", arguments.log, "FILE", "Writes a line of JSON for each run, as it ends.");
+  add_advanced(verb, "--accept-failure", arguments.accept_failure, "Also counts runs that fail.");
   add_advanced(verb, "--between-sessions", arguments.between_sessions, "PERCENT",
                "Of two files: by how much times of one session differ from another's (one standard deviation), such "
                "as 2%");
@@ -265,11 +271,11 @@ void add_options(CLI::App& verb, CompareArguments& arguments) {
       ->allow_extra_args(false);
   add_basic(verb, "--build", arguments.build, "LINE",
             "How a revision is built: a shell's command at the top of its tree. {tree} in A stands for the tree.");
-  add_advanced(verb, "--build-limit", arguments.build_limit, "TIME", "Time limit of a build");
+  add_advanced(verb, "--build-limit", arguments.build_limit, "TIME", "Ends a build after this time.");
   add_advanced(verb, "--trees", arguments.trees, "FOLDER",
-               "Folder that keeps the revisions' trees, for faster builds the next time");
+               "Keeps the revisions' trees in this folder, so that the next build is faster.");
   add_basic(verb, "--bisect", arguments.bisect, "Finds the first revision between the two that is slow.");
-  add_advanced(verb, "--markdown", arguments.markdown, "For a pull request");
+  add_advanced(verb, "--markdown", arguments.markdown, "Prints the result as Markdown, for a pull request.");
 }
 
 }  // namespace

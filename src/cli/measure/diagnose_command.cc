@@ -201,7 +201,8 @@ void add_diagnose_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--quick", arguments->quick,
             "Skips the instrumented run. You learn nothing about caches and branches.");
   add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with pictures.");
-  add_advanced(*verb, "--trace", arguments->trace, "FILE", "What each thread did when (JSON, for ui.perfetto.dev)");
+  add_advanced(*verb, "--trace", arguments->trace, "FILE",
+               "Writes what each thread did and when (JSON, for ui.perfetto.dev).");
   add_common_options(*verb, context, kSeedOption | kBundleOption | kQuietOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
 }

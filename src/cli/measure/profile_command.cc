@@ -172,7 +172,8 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
                                    "Runs the program natively at most this often. Long programs run fewer times.")
                              ->check(CLI::Range(1, 1000))
                              ->capture_default_str();
-  add_advanced(*verb, "--mix-only", chosen->mix_only, "Opcode mix alone: one instrumented run and no native one");
+  add_advanced(*verb, "--mix-only", chosen->mix_only,
+               "Takes the opcode mix alone: one instrumented run and no native one.");
   CLI::Option* exact = add_basic(
       *verb, "--exact", chosen->exact,
       "Simulates caches and branches all the time. By default perfcast samples windows, which is much faster.");
@@ -180,11 +181,12 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
             "Measures once and samples less. The profile comes sooner and is less sure.")
       ->excludes(exact)
       ->excludes(repeats);
-  add_advanced(*verb, "--windows", chosen->windows, "FILE",
-               "FILE for pieces of what ran, instruction by instruction (perfcast.trace/1), for models of cores");
+  add_advanced(
+      *verb, "--windows", chosen->windows, "FILE",
+      "Writes pieces of what ran, instruction by instruction, into this file (perfcast.trace/1), for models of cores.");
   add_basic(*verb, "--phases", chosen->phases, "auto|N",
             "Finds the phases of the run: auto, or this many. Read them with perfcast phases.");
-  add_advanced(*verb, "--cross-check", chosen->cross_check, "Run under cachegrind as well");
+  add_advanced(*verb, "--cross-check", chosen->cross_check, "Also runs the program under cachegrind.");
   add_common_options(*verb, context, kShowOutputOption | kQuietOption);
   const CLI::Option* output = verb->get_option("--output");
   verb->callback([chosen, output, &context] {

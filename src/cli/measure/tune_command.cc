@@ -315,12 +315,13 @@ void add_options(CLI::App& verb, TuneArguments& arguments) {
   add_advanced(verb, "--warm-start", arguments.warm_start, "LOG", "An earlier log to begin from; repeatable")
       ->allow_extra_args(false);
   add_basic(verb, "--report", arguments.report, "FILE", "Writes a page (HTML) with pictures.");
-  add_advanced(verb, "--record", arguments.record, "FILE", "Measure every setting into a CSV file for --replay");
+  add_advanced(verb, "--record", arguments.record, "FILE", "Measures every setting into this CSV file, for --replay.");
   add_advanced(verb, "--replay", arguments.replay, "FILE",
-               "Tune a recorded space: CSV with a column for each knob, time_s and valid");
+               "Tunes a recorded space: CSV with a column for each knob, time_s and valid.");
   add_advanced(verb, "--share", arguments.share, "PERCENT",
                "Of a recorded space: how much is tried; 5% where it isn't given");
-  add_advanced(verb, "--seeds", arguments.seeds, "N", "Of a recorded space: how often, with seeds from --seed")
+  add_advanced(verb, "--seeds", arguments.seeds, "N",
+               "Of a recorded space: tunes it with this many seeds, from --seed on.")
       ->check(CLI::Range(int64_t{1}, int64_t{100000}))
       ->capture_default_str();
 }

@@ -191,7 +191,7 @@ void add_watch_command(CLI::App& app, CommandContext& context) {
                                   "watch"});
   add_basic(*verb, "FILE", arguments->input, "FILE",
             "The rows: CSV or JSON lines with a time and numbers. - is standard input.");
-  add_advanced(*verb, "--format", arguments->format, "FORMAT", "Form of the rows: detect, csv or json")
+  add_advanced(*verb, "--format", arguments->format, "FORMAT", "The form of the rows: detect, csv or json.")
       ->check(CLI::IsMember({"detect", "csv", "json"}))
       ->capture_default_str();
   add_advanced(*verb, "--time", arguments->time_column, "COLUMN",
@@ -203,7 +203,7 @@ void add_watch_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--prometheus", arguments->endpoint, "URL",
             "Reads metrics from this address in the place of a file.");
   add_advanced(*verb, "--interval", arguments->interval, "TIME",
-               "Between scrapes (10s), or between rows without a time (1s)");
+               "The time between scrapes (default 10s), or between rows that state no time (default 1s).");
   add_advanced(*verb, "--scrapes", arguments->scrapes, "N", "End after so many; 0: never")->capture_default_str();
   add_basic(*verb, "--false-alarms", arguments->false_alarms, "N/TIME",
             "How many alarms may come by chance, such as 1/d or 2/h.")
@@ -214,7 +214,7 @@ void add_watch_command(CLI::App& app, CommandContext& context) {
             "The usual pattern recurs after this time, such as 1d; or none.")
       ->capture_default_str();
   add_advanced(*verb, "--change-after", arguments->change_after, "TIME",
-               "What is unusual for so long is a change, and the new usual")
+               "Takes what stays unusual for this long for the new usual state.")
       ->capture_default_str();
   add_basic(*verb, "--state", arguments->state, "FILE",
             "Keeps what was learned in this file, so that a restart goes on from there.");

@@ -162,7 +162,8 @@ Result<program::ProgramPowerModel> read_program_power_model(std::string_view tex
 
 void add_power_options(CLI::App& verb, EnergyOptions& options) {
   add_advanced(verb, "--power", options.power, "FILE",
-               "JSON of CPUs' thermal design powers (perfcast.platform-power/1); default: the shipped one")
+               "Reads the CPUs' thermal design powers from this file (JSON, perfcast.platform-power/1). By default the "
+               "shipped one.")
       ->group(kEnergyGroup);
   add_advanced(verb, "--measured-energy", options.measured, "PLATFORM=JOULES",
                "PLATFORM=JOULES that a run of this program took elsewhere (repeatable): improves all other energies")
@@ -178,7 +179,8 @@ void add_power_options(CLI::App& verb, EnergyOptions& options) {
 }
 
 void add_energy_options(CLI::App& verb, EnergyOptions& options) {
-  add_advanced(verb, "--energy", options.energy, "Joules of a run beside its time, where a platform's power is known")
+  add_advanced(verb, "--energy", options.energy,
+               "Shows the joules of a run beside its time, if a platform's power is known.")
       ->group(kEnergyGroup);
   add_power_options(verb, options);
   CLI::Option* frequencies =
@@ -198,7 +200,8 @@ void add_energy_options(CLI::App& verb, EnergyOptions& options) {
       ->check(CLI::Range(0.0, 1.0))
       ->needs(frequencies)
       ->group(kEnergyGroup);
-  add_advanced(verb, "--period", options.period, "TIME", "A run is due every so often: idle power counts until then")
+  add_advanced(verb, "--period", options.period, "TIME",
+               "A run is due every so often. Idle power counts until the next one.")
       ->needs(frequencies)
       ->group(kEnergyGroup);
 }

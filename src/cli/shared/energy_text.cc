@@ -127,9 +127,10 @@ std::string frequencies_as_table(const program::ForecastReport& report, const Fo
     cells.push_back(join(words, ", "));
     table.add_row(std::move(cells));
   }
-  std::string text = fmt::format("over the clock of {}: {:.0f}% of the time waits for memory ({}), the time is of {}",
-                                 printable(found.platform), 100 * found.memory_ratio, found.memory_source,
-                                 program::in_unit(found.time_at_hz, "Hz"));
+  std::string text =
+      fmt::format("over the clock of {}: the program waits for memory {:.0f}% of the time ({}), the time is at {}",
+                  printable(found.platform), 100 * found.memory_ratio, found.memory_source,
+                  program::in_unit(found.time_at_hz, "Hz"));
   if (found.period_s) text += fmt::format("; a run every {}", human_seconds(*found.period_s));
   return "\n" + folded(text) + shown_table(table, view);
 }
@@ -193,7 +194,8 @@ std::string energy_run_text(const EnergyRun& run) {
                 ? folded(fmt::format("idle was measured for {} before; it is in \"energy\", not in \"above idle\"",
                                      human_seconds(run.idle_s)))
                 : folded("idle was not measured: it is in \"energy\"");
-    text += folded("+- is what the readings leave open; a meter's own accuracy is in it where it is stated (--list)");
+    text += folded(
+        "+- is the uncertainty of the readings. It includes the meter's accuracy if the meter states one (--list)");
   }
   text += details;
   if (!run.has_joules())

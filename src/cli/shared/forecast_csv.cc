@@ -1,11 +1,8 @@
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "base/csv.h"
 #include "base/report/table.h"
 #include "base/text.h"
-#include "base/unknown.h"
 #include "cli/shared/forecast_text.h"
 
 namespace perfcast::cli {
@@ -16,21 +13,39 @@ constexpr int kCsvDigits = 6;
 }  // namespace
 
 std::string instances_csv(const program::ForecastReport& report) {
-  const auto number = [](const std::optional<double>& value) { return csv_number(value.value_or(kUnknown)); };
-  std::string csv = csv_line({"cloud", "instance", "platform", "vcpus_count", "memory_gib", "wall_s", "copies_count",
-                              "memory_limits", "runs_per_hour", "runs_per_hour_lower", "runs_per_hour_upper",
-                              "price_per_hour", "cost_per_1000_runs", "currency"});
-  for (const program::PlatformRow& row : report.rows) {
-    for (const program::InstanceRow& instance : row.instances) {
-      const program::Server& server = instance.server;
-      csv += csv_line({printable(server.vendor), printable(server.name), printable(row.platform.name),
-                       number(server.vcpus), number(server.memory_gib), number(instance.wall_s),
-                       number(instance.copies), instance.memory_limits ? "1" : "0", number(instance.runs_per_hour),
-                       number(instance.runs_per_hour_lower), number(instance.runs_per_hour_upper),
-                       number(instance.price_per_hour), number(instance.cost_per_1000), printable(report.currency)});
-    }
+  struct Row {
+    const program::PlatformRow& platform;
+    const program::InstanceRow& instance;
+  };
+  std::vector<Row> rows;
+  for (const program::PlatformRow& platform : report.rows) {
+    for (const program::InstanceRow& instance : platform.instances) rows.push_back({platform, instance});
   }
-  return csv;
+  using Q = Quantity;
+  using Instance = program::InstanceRow;
+  using Server = program::Server;
+  const auto of_instance = [](auto field) { return [field](const Row& row) { return row.instance.*field; }; };
+  const auto of_server = [](auto field) { return [field](const Row& row) { return row.instance.server.*field; }; };
+  const auto text = [](std::string Server::*field) {
+    return [field](const Row& row) { return printable(row.instance.server.*field); };
+  };
+  return rows_csv(
+      table_of<Row>("", rows,
+                    {{"cloud", "", Q::kText, text(&Server::vendor)},
+                     {"instance", "", Q::kText, text(&Server::name)},
+                     {"platform", "", Q::kText, [](const Row& row) { return printable(row.platform.platform.name); }},
+                     {"vcpus_count", "", Q::kNumber, of_server(&Server::vcpus)},
+                     {"memory_gib", "", Q::kNumber, of_server(&Server::memory_gib)},
+                     {"wall_s", "", Q::kSeconds, of_instance(&Instance::wall_s)},
+                     {"copies_count", "", Q::kNumber, of_instance(&Instance::copies)},
+                     {"memory_limits", "", Q::kYes, of_instance(&Instance::memory_limits)},
+                     {"runs_per_hour", "", Q::kNumber, of_instance(&Instance::runs_per_hour)},
+                     {"runs_per_hour_lower", "", Q::kNumber, of_instance(&Instance::runs_per_hour_lower)},
+                     {"runs_per_hour_upper", "", Q::kNumber, of_instance(&Instance::runs_per_hour_upper)},
+                     {"price_per_hour", "", Q::kMoney, of_instance(&Instance::price_per_hour)},
+                     {"cost_per_1000_runs", "", Q::kMoney, of_instance(&Instance::cost_per_1000)},
+                     {"currency", "", Q::kText, [&](const Row&) { return printable(report.currency); }}}),
+      {.digits = kCsvDigits});
 }
 
 std::string forecast_csv(const program::ForecastReport& report) {

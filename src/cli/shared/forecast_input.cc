@@ -1,15 +1,20 @@
 #include "cli/shared/forecast_input.h"
 
 #include <filesystem>
+#include <forward_list>
 #include <memory>
+#include <thread>
 
 #include "base/file.h"
 #include "cli/shared/named_file.h"
+#include "profile/metrics/catalogue.h"
 #include "program/model/bundle/bundle.h"
 
 namespace perfcast::cli {
 
 Result<program::Forecaster> open_forecaster(const CommonOptions& options) {
+  // The catalogue of metrics is needed by the bundle's models: it is read meanwhile.
+  const std::jthread catalogue([] { Catalogue::built_in(); });
   auto bundle = program::read_bundle(options.bundle);
   if (!bundle) {
     Error error = as_named_file(bundle.error(), options.bundle_given);
@@ -19,7 +24,10 @@ Result<program::Forecaster> open_forecaster(const CommonOptions& options) {
     }
     return error;
   }
-  return program::Forecaster(std::make_shared<const program::Bundle>(std::move(*bundle)));
+  // Kept until the process ends: giving back its many small parts takes longer than a forecast.
+  static auto& kept = *new std::forward_list<std::shared_ptr<const program::Bundle>>();
+  kept.push_front(std::make_shared<const program::Bundle>(std::move(*bundle)));
+  return program::Forecaster(kept.front());
 }
 
 std::string last_profile_path() {

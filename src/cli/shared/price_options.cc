@@ -28,11 +28,11 @@ Result<program::PriceOptions> price_options_of(const PriceArguments& arguments) 
 void add_price_options(CLI::App& verb, PriceArguments& arguments, const std::string& text, const std::string& group) {
   CLI::Option* prices = add_basic(verb, "--prices", arguments.path, "FILE", text);
   CLI::Option* spot =
-      add_advanced(verb, "--spot", arguments.spot, "Of the price list the column of spot prices")->needs(prices);
+      add_advanced(verb, "--spot", arguments.spot, "Takes the price list's column of spot prices.")->needs(prices);
   CLI::Option* rate =
       add_advanced(
           verb, "--exchange-rate,--rate", arguments.rates, "CURRENCY=WORTH",
-          "What one unit of a currency is worth in the price list's other currency, such as EUR=1.08 (repeatable)")
+          "What one unit of a currency is worth in the price list's other currency, such as EUR=1.08. Repeatable.")
           ->take_all()
           ->allow_extra_args(false)
           ->needs(prices);

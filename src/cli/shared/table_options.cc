@@ -13,10 +13,11 @@ namespace perfcast::cli {
 
 void add_table_options(CLI::App& verb, TableArguments& arguments) {
   add_advanced(verb, "--groups", arguments.groups, "NAME,...",
-               "Only programs of these groups (compressor, user, os, ...)");
-  add_advanced(verb, "--platforms", arguments.platforms, "NAME,...", "Only these platforms, by id or name");
-  add_advanced(verb, "--every-profile", arguments.every_profile,
-               "Each profile of a program is a sample of its own, as where counters were taken on every platform");
+               "Takes only programs of these groups: compressor, user, os and others.");
+  add_advanced(verb, "--platforms", arguments.platforms, "NAME,...", "Takes only these platforms, by id or name.");
+  add_advanced(
+      verb, "--every-profile", arguments.every_profile,
+      "Takes each profile of a program as a sample of its own, for counters that were taken on every platform.");
   add_advanced(verb, "--source", arguments.source, "KIND",
                "How the platform that a profile was taken on enters the inputs: one-hot (a column for each), facts "
                "(its clock, caches, bandwidth, ...), none; auto: one-hot where profiles have other counters than "
@@ -24,21 +25,22 @@ void add_table_options(CLI::App& verb, TableArguments& arguments) {
       ->check(CLI::IsMember({"auto", "one-hot", "facts", "none"}))
       ->capture_default_str();
   add_advanced(verb, "--features", arguments.features, "SET",
-               "Counters that models see: all, or table1: those of Table I of Nichols et al.")
+               "The counters that models see: all, or table1 (those of Table I of Nichols et al.).")
       ->check(CLI::IsMember({"all", "table1"}))
       ->capture_default_str();
-  add_advanced(verb, "--complete", arguments.complete_rows, "Only programs measured on every one of the platforms");
+  add_advanced(verb, "--complete", arguments.complete_rows,
+               "Takes only programs that were measured on all of the platforms.");
   add_advanced(verb, "--minimum-coverage", arguments.minimum_coverage, "SHARE",
-               "Leave out platforms measured on a smaller share of the programs")
+               "Leaves out platforms that were measured on a smaller share of the programs.")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   add_advanced(verb, "--minimum-programs", arguments.minimum_programs, "N",
                "Instead: leave out platforms measured on fewer programs; for a corpus of several sources")
       ->check(CLI::Range(0, 1000000));
   add_advanced(verb, "--segments", arguments.segments, "NAME,...",
-               "Only platforms of these segments: cloud, server, desktop");
+               "Takes only platforms of these segments: cloud, server, desktop.");
   add_advanced(verb, "--minimum-servers", arguments.minimum_servers, "N",
-               "Leave out platforms with fewer servers (of published means: results)")
+               "Leaves out platforms with fewer servers. Of published means, results count.")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
 }

@@ -141,9 +141,9 @@ class PlanSearch {
     const auto strongest = sizing_.strongest();
     if (!strongest) {
       if (strongest.error().kind != ErrorKind::kInfeasible) return strongest.error();
-      result_.impossible =
-          infeasible_error("budget-too-small", "no plan within the budget and the candidates' numbers holds every job",
-                           "the limits", "a larger budget, more nodes");
+      result_.impossible = infeasible_error("budget-too-small",
+                                            "no plan within the cost limit and the candidates' numbers holds every job",
+                                            "the limits", "a larger budget, more nodes");
       return {};
     }
     result_.nearest = strongest->nodes;

@@ -15,26 +15,6 @@ namespace {
 
 constexpr const char* kSchema = "perfcast.cluster/1";
 
-const std::vector<std::string>& cluster_keys() {
-  static const std::vector<std::string> keys = {"schema", "currency", "note", "groups"};
-  return keys;
-}
-
-const std::vector<std::string>& group_keys() {
-  static const std::vector<std::string> keys = {
-      "platform",        "nodes",           "cores_per_node",     "gpus_per_node", "memory_bytes_per_node",
-      "idle_w_per_node", "busy_w_per_node", "price_per_node_hour"};
-  return keys;
-}
-
-void complain_of_unknown(JsonReader& in, const Json& object, const std::vector<std::string>& known) {
-  if (!object.is_object()) return;
-  for (const auto& [key, value] : object.items()) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    in.complain(printable(key.substr(0, 60)), "an unknown key", "one of " + nearest_names(key, known, 3));
-  }
-}
-
 double figure(JsonReader& in, const char* key) { return in.optional_number(key).value_or(kUnknown); }
 
 NodeGroup group_from(JsonReader& in) {
@@ -69,13 +49,13 @@ Result<Cluster> parse_cluster(std::string_view text, const std::string& source) 
   cluster.currency = in.string_or("currency", "");
   cluster.note = in.string_or("note", "");
   const Json* groups = in.require_array("groups");
-  complain_of_unknown(in, *json, cluster_keys());
+  in.refuse_others();
   if (Status finished = in.finish(); !finished) return finished.error();
   for (size_t i = 0; i < groups->size(); ++i) {
     JsonReader group_in((*groups)[i], fmt::format("{}.groups[{}]", source, i));
     cluster.groups.push_back(group_from(group_in));
     cluster.groups.back().cores_stated = (*groups)[i].contains("cores_per_node");
-    complain_of_unknown(group_in, (*groups)[i], group_keys());
+    group_in.refuse_others();
     if (Status finished = group_in.finish(); !finished) return finished.error();
   }
   if (Status checked = check_cluster(cluster); !checked) {

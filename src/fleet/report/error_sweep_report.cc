@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/json.h"
-#include "base/report/put_known.h"
 #include "base/text.h"
 #include "base/unknown.h"
 #include "fleet/report/schedule_report.h"

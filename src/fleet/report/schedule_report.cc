@@ -9,7 +9,6 @@
 
 #include "base/csv.h"
 #include "base/json.h"
-#include "base/report/put_known.h"
 #include "base/text.h"
 #include "fleet/policy/policy.h"
 

@@ -29,11 +29,14 @@ Result<std::string> program_key(const JobScript& job) {
   if (job.comment.starts_with(kAsk)) {
     key = job.comment.substr(kAsk.size());
     where += ": --comment";
-  } else if (!job.job_name.empty()) {
+  } else if (is_plain_name(job.job_name)) {
     key = job.job_name;
     where += ": --job-name";
   } else if (!job.command.empty()) {
-    key = job.command[0].substr(job.command[0].rfind('/') + 1);
+    key = job.command[0].substr(job.command[0].rfind('/') + 1);  // also where the job's name is one for people
+  } else if (!job.job_name.empty()) {
+    key = job.job_name;
+    where += ": --job-name";
   }
   if (is_plain_name(key)) return key;
   const std::string message = key.empty() ? "the script does not tell its program: " + job.command_unclear

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "fleet/slurm/launchers.h"
 
 namespace perfcast::fleet {
 namespace {
@@ -154,87 +155,8 @@ const std::set<std::string, std::less<>>& not_the_program() {
   return kNames;
 }
 
-// Wrappers that a program stands behind, with those of their options that take the next word.
-struct Wrapper {
-  std::string_view name, letters_with_value;
-  bool launches = false;  // what it starts is the job's program
-};
-constexpr std::array kWrappers = {
-    Wrapper{"srun", "AaBCcDdEeFGgHIiJLMmNnOopqrSTtUuwxZ", true},
-    Wrapper{"mpirun", "ncHxN", true},
-    Wrapper{"mpiexec", "ncHxNf", true},
-    Wrapper{"time", "fo", false},
-    Wrapper{"nice", "n", false},
-    Wrapper{"exec", "", false},
-    Wrapper{"env", "uC", false},
-    Wrapper{"nohup", "", false},
-    Wrapper{"numactl", "CNmip", false},
-    Wrapper{"taskset", "", false},
-    Wrapper{"stdbuf", "ioe", false},
-    Wrapper{"timeout", "ks", false},
-};
-
-// Long options of launchers that are switches; all others have a value.
-bool is_switch(std::string_view word) {
-  static const std::set<std::string_view> kSwitches = {
-      "--exclusive",         "--overlap",    "--label",      "--unbuffered",    "--pty",
-      "--verbose",           "--quiet",      "--exact",      "--oversubscribe", "--bind-to-core",
-      "--allow-run-as-root", "--contiguous", "--overcommit", "--no-kill",       "--use-min-nodes",
-      "--disable-status",    "--multi-prog", "--spread-job", "--whole",         "--portability",
-      "--preserve-status",   "--foreground"};
-  return kSwitches.contains(word);
-}
-
-bool is_assignment(std::string_view word) {
-  const size_t equals = word.find('=');
-  if (equals == 0 || equals == std::string_view::npos) return false;
-  return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals), [](char c) {
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  });
-}
-
-std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-struct Program {
-  std::vector<std::string> words;
-  bool launched = false;
-};
-
-// What a simple command runs behind its assignments and wrappers.
-Program program_of(const std::vector<std::string>& words) {
-  Program program;
-  size_t i = 0;
-  while (i < words.size()) {
-    if (is_assignment(words[i]) || words[i] == "do" || words[i] == "then" || words[i] == "else" || words[i] == "!") {
-      ++i;
-      continue;
-    }
-    const std::string name = base_name(words[i]);
-    const auto wrapper =
-        std::find_if(kWrappers.begin(), kWrappers.end(), [&](const Wrapper& w) { return w.name == name; });
-    if (wrapper == kWrappers.end()) break;
-    program.launched = program.launched || wrapper->launches;
-    for (++i; i < words.size() && words[i].size() > 1 && words[i][0] == '-'; ++i) {
-      const std::string& word = words[i];
-      if (word == "--") {
-        ++i;
-        break;
-      }
-      const bool is_long = word[1] == '-';
-      const bool has_value = is_long ? word.find('=') == std::string::npos && !is_switch(word)
-                                     : (word.size() == 2 || word == "-np") &&
-                                           wrapper->letters_with_value.find(word[1]) != std::string_view::npos;
-      if (has_value) ++i;
-    }
-    // timeout DURATION, taskset MASK
-    if ((name == "timeout" || name == "taskset") && i < words.size()) ++i;
-  }
-  if (i < words.size()) program.words.assign(words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
-  return program;
-}
-
 void find_command(const std::vector<std::string_view>& lines, JobScript& job) {
-  Program chosen;
+  LaunchedProgram chosen;
   bool cut_short = false;
   std::string logical;
   for (const std::string_view raw : lines) {
@@ -252,7 +174,7 @@ void find_command(const std::vector<std::string_view>& lines, JobScript& job) {
       break;  // a quote over several lines: what follows may be text
     }
     for (const auto& simple : simple_commands(*words)) {
-      Program program = program_of(simple);
+      LaunchedProgram program = program_of(simple);
       if (program.words.empty() || not_the_program().contains(program.words[0])) continue;
       if (chosen.launched && !program.launched) continue;
       chosen = std::move(program);
@@ -267,6 +189,8 @@ void find_command(const std::vector<std::string_view>& lines, JobScript& job) {
                                     : "the script has no command that looks like a program";
   } else if (chosen.words[0].find_first_of("$`(){}*?") != std::string::npos) {
     job.command_unclear = "the program is only known when the script runs: " + printable(chosen.words[0].substr(0, 80));
+  } else if (chosen.several) {
+    job.command_unclear = "one launcher starts several programs, with ':' between them";
   } else if (cut_short && !chosen.launched) {
     job.command_unclear = "the script's commands end in quoted text or a here-document";
   } else {
@@ -339,6 +263,10 @@ Result<JobScript> parse_job_script(std::string_view text, const std::string& sou
     const std::string where = source + ":" + std::to_string(number);
     const auto words = shell_words(rest, LineKind::kDirective);
     if (!words) return Error{"bad-directive", "a quote is not closed", where, "#SBATCH --option=\"value\""};
+    if (!words->empty() && (words->front() == "hetjob" || words->front() == "packjob")) {
+      return Error{"heterogeneous-job", "the job has several components, which may lie on different partitions", where,
+                   "a script of one component: give each component to slurm advise as a script of its own"};
+    }
     if (const Status status = take_directives(*words, where, job); !status) return status.error();
   }
   find_command(lines, job);

@@ -29,7 +29,8 @@ struct JobScript {
 
 // As sbatch does: directives count up to the first command, the last of a kind holds, "#SBATCH" is written in capitals.
 // Errors: "bad-job-script" (no "#!" first line, DOS line ends, NUL bytes: all of them refused by sbatch too),
-// "bad-directive" (a value that is no count, time or size, with its line), "file-too-large".
+// "bad-directive" (a value that is no count, time or size, with its line), "heterogeneous-job" (#SBATCH
+// hetjob), "file-too-large".
 Result<JobScript> parse_job_script(std::string_view text, const std::string& source);
 Result<JobScript> read_job_script(const std::string& path);
 

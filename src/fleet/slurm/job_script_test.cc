@@ -105,6 +105,45 @@ TEST(JobScriptTest, FindsTheProgram) {
   EXPECT_THAT(command_of("srun ./a.out << END\nrm -rf x\n./not_this\nEND\n"), ElementsAre("./a.out"));
 }
 
+TEST(JobScriptTest, FindsTheProgramBehindLaunchers) {
+  const char* const prefixes[] = {"mpirun --mca btl self,vader --mca pml ucx -np 64",
+                                  "mpirun -mca btl self -x LD_LIBRARY_PATH",
+                                  "mpirun --map-by socket --bind-to core --report-bindings",
+                                  "mpirun -ppn 32 -n 64",
+                                  "mpirun -n4 --oversubscribe",
+                                  "mpiexec.hydra -ppn 32 -n 64 -genv I_MPI_PIN 1",
+                                  "mpiexec -genv A=1 -envall -n 2",
+                                  "mpiexec.openmpi -np=4",
+                                  "/opt/mpi/bin/mpirun --tag-output --display-map -H a,b",
+                                  "srun --mpi=pmix -l --kill-on-bad-exit",
+                                  "srun -ln 4 --propagate --cpu-bind cores",
+                                  "srun -K1 -u -n4",
+                                  "srun --exclusive --het-group 0 --",
+                                  "ibrun",
+                                  "ibrun -n 4 -o 0 tacc_affinity",
+                                  "srun singularity exec --nv img.sif",
+                                  "singularity -q exec -B /a:/b --cleanenv --pwd /x img.sif",
+                                  "apptainer exec -eB/a img.sif env A=1",
+                                  "numactl --cpunodebind=0 --localalloc",
+                                  "numactl -m 0 -C 0-3",
+                                  "taskset -c 0-3",
+                                  "taskset --cpu-list 0-3",
+                                  "mpirun -np 4 numactl -l taskset 0xff",
+                                  "aprun -n 4 -cc cpu -b",
+                                  "chrt -f 10 ionice -c 2",
+                                  "time -v",
+                                  "env -i A=1 stdbuf -oL",
+                                  "timeout --foreground 60 mpirun -np 2"};
+  for (const std::string prefix : prefixes) {
+    EXPECT_THAT(command_of(prefix + " ./solver case.in\n"), ElementsAre("./solver", "case.in")) << prefix;
+  }
+  EXPECT_THAT(command_of("apptainer run --nv img.sif case.in\n"), ElementsAre("img.sif", "case.in"));
+  EXPECT_THAT(command_of("apptainer pull img.sif docker://x\n./solver\n"), ElementsAre("./solver"));
+  EXPECT_THAT(parsed("#!/bin/sh\nmpirun -n 1 ./a : -n 2 ./b\n").command_unclear, HasSubstr("several programs"));
+  EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH -n 1\n#SBATCH hetjob\n#SBATCH -n 4\n./a\n"),
+            "heterogeneous-job at job.sh:3");
+}
+
 TEST(JobScriptTest, SaysWhenTheProgramCantBeTold) {
   const JobScript empty = parsed("#!/bin/sh\nmodule load gcc\n");
   EXPECT_THAT(empty.command, IsEmpty());

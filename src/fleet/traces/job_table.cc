@@ -258,9 +258,11 @@ std::vector<RequestColumn> request_columns() {
 }  // namespace
 
 Result<Workload> parse_job_table(std::string_view text, const std::string& source) {
-  const auto table = CsvTable::parse(text, source);
+  const auto table = CsvTable::parse_any_form(text, source);
   if (!table) return table.error();
-  return TableReader(*table, source).read();
+  auto workload = TableReader(*table, source).read();
+  if (workload && !table->form().empty()) workload->notes.push_back(source + " was read as having " + table->form());
+  return workload;
 }
 
 Result<Workload> read_job_table(const std::string& path) {

@@ -73,7 +73,7 @@ struct SwfCounts {
   size_t no_submit = 0, no_run = 0, zero_run = 0, from_requested = 0, no_requested = 0, no_procs = 0, no_limit = 0,
          raised = 0, killed = 0, failed = 0, failed_out = 0, cancelled_running = 0, cancelled_out = 0,
          cancelled_kept = 0, parts_out = 0, parts_kept = 0, sums_out = 0, too_large = 0, too_large_out = 0,
-         extra_fields = 0, renumbered = 0, no_preceding = 0, unsorted = 0;
+         extra_fields = 0, negative_wait = 0, renumbered = 0, no_preceding = 0, unsorted = 0;
 };
 
 class SwfParser {
@@ -164,7 +164,8 @@ class SwfParser {
   Status check_ranges(const Fields& fields) const {
     for (const Field field : {kSubmit, kWait, kRun, kRequestedTime, kThink}) {
       const double value = fields[field];
-      if ((value < 0 && value != -1) || value > kMostSeconds) {
+      // Clocks of two machines make waits below 0: not known.
+      if ((value < 0 && value != -1 && field != kWait) || value > kMostSeconds) {
         return bad(fmt::format("the {} is {} s", kFieldNames[field], value), "seconds from 0, or -1 where not known");
       }
     }
@@ -186,6 +187,7 @@ class SwfParser {
     const bool part = status >= 2 && status <= 4;
     if (part && !options_.keep_parts) return ++counts_.parts_out, Status();
     if (fields[kSubmit] < 0) return ++counts_.no_submit, Status();
+    counts_.negative_wait += fields[kWait] < 0 && fields[kWait] != -1 ? 1 : 0;
 
     JobRequest job;
     job.id = static_cast<int64_t>(fields[kJob]);
@@ -359,6 +361,7 @@ class SwfParser {
     note(c.renumbered, "with a number used before: numbered on from the largest");
     note(c.unsorted, "submitted before the line ahead of it: sorted");
     note(c.extra_fields, "with more than 18 fields: the first 18 taken");
+    note(c.negative_wait, "with a wait below 0: its wait is not known");
   }
 
   struct Preceding {

@@ -118,6 +118,13 @@ TEST(Swf, OptionsChooseWhatIsKept) {
   EXPECT_THAT(fewer->workload.notes, testing::Contains("2 jobs failed or cancelled while running: left out"));
 }
 
+TEST(Swf, WaitsBelowZeroAreNotKnown) {
+  const auto trace = parse_swf("1 0 -3 100 4 -1 -1 4 200 -1 1 7 1 3 1 -1 -1 -1\n", "t.swf", SwfOptions());
+  ASSERT_TRUE(trace) << to_text(trace.error());
+  EXPECT_EQ(trace->workload.size(), 1U);
+  EXPECT_THAT(trace->workload.notes, testing::Contains(HasSubstr("with a wait below 0")));
+}
+
 TEST(Swf, SortsAndKeepsReferences) {
   const auto trace = parse_swf(
       "1 100 0 1 1 -1 -1 1 5 -1 1 1 1 1 1 1 -1 -1\n"

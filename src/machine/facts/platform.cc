@@ -6,8 +6,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "machine/facts/checked_fields.h"
 #include "machine/facts/identifier.h"
+#include "machine/facts/processor_json.h"
 
 namespace perfcast {
 
@@ -52,7 +52,7 @@ Json to_json(const Platform& platform) {
                {"kind", platform.kind},
                {"arch", platform.arch},
                {"vendor", platform.vendor}};
-  put(json, "segment", platform.segment);
+  put_known(json, "segment", platform.segment);
   put_numbers(json, platform);
   json["flags"] = platform.flags;
   json["source"] = platform.source;
@@ -60,17 +60,17 @@ Json to_json(const Platform& platform) {
 }
 
 Result<Platform> platform_from_json(const Json& json, const std::string& path) {
-  CheckedFields in(json, path);
+  JsonReader in(json, path);
   Platform platform;
-  platform.id = in.text("id");
-  platform.name = in.text("name");
-  platform.kind = in.text("kind");
-  platform.segment = in.text_or_empty("segment");
-  platform.arch = in.text("arch");
-  platform.vendor = in.text("vendor");
-  in.read_numbers(platform);
-  platform.flags = in.texts("flags", CheckedFields::kMaximumNames);
-  platform.source = in.text("source");
+  platform.id = in.string("id");
+  platform.name = in.string("name");
+  platform.kind = in.string("kind");
+  platform.segment = in.string_or("segment", "");
+  platform.arch = in.string("arch");
+  platform.vendor = in.string("vendor");
+  read_numbers(in, platform);
+  platform.flags = in.strings("flags", kMostFlags);
+  platform.source = in.string("source");
   if (const Status status = in.finish(); !status) return status.error();
   return platform;
 }

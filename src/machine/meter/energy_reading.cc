@@ -12,6 +12,7 @@ namespace perfcast {
 namespace {
 
 // More than one counter domain draws: a counter that could have gone round twice between two readings is not believed.
+constexpr int64_t kFewBursts = 3;
 constexpr double kMostWatts = 2000;
 constexpr double kLeastReadingIntervals = 2;
 constexpr double kRounding = 1e-9;  // of the joules: what sums and differences of them leave
@@ -27,11 +28,26 @@ void EnergyAccumulator::fail(const Error& error) {
   if (failed_++ == 0) first_failure_ = error.message + (error.where.empty() ? "" : " (" + error.where + ")");
 }
 
+double usual_interval_s(std::vector<double> apart_s) {
+  std::sort(apart_s.begin(), apart_s.end());
+  double passed_s = 0, half_s = 0;
+  for (const double each : apart_s) half_s += each / 2;
+  for (const double each : apart_s) {
+    passed_s += each;
+    if (passed_s < half_s) continue;
+    const auto alike = std::count_if(apart_s.begin(), apart_s.end(),
+                                     [&](double other) { return other >= each / 2 && other <= 2 * each; });
+    if (alike >= kFewBursts) return each;
+    break;
+  }
+  return median(std::move(apart_s));
+}
+
 double EnergyAccumulator::usual_interval_s() const {
   if (!std::isnan(facts_.interval_s)) return facts_.interval_s;
-  std::vector<double> apart;
-  for (size_t i = 1; i < readings_.size(); ++i) apart.push_back(readings_[i].time_s - readings_[i - 1].time_s);
-  return median(std::move(apart));
+  std::vector<double> apart_s;
+  for (size_t i = 1; i < readings_.size(); ++i) apart_s.push_back(readings_[i].time_s - readings_[i - 1].time_s);
+  return perfcast::usual_interval_s(std::move(apart_s));
 }
 
 void EnergyAccumulator::sum_counter(double begin_s, double end_s, MeterEnergy& result) const {

@@ -12,8 +12,8 @@
 namespace perfcast {
 
 // Codes: "counter-wrapped", "wraps-unsure", "gap", "blank-rows", "bad-rows", "times-out-of-order", "clock-ahead",
-// "log-late", "power-high", "readings-failed", "device-limited", "idle-higher", "thermal-throttle", "clock-drop",
-// "clocks-capped".
+// "log-late", "devices-added", "number-form", "same-scope", "power-high", "readings-failed", "device-limited",
+// "idle-higher", "thermal-throttle", "clock-drop", "clocks-capped".
 struct EnergyWarning {
   std::string code, message;
 };
@@ -39,6 +39,10 @@ struct MeterEnergy {
 inline constexpr double kGapIntervals = 3;
 // With less of the stretch covered by readings there are no joules.
 inline constexpr double kLeastCovered = 0.5;
+
+// From the times between readings. The median; but who writes rows in bursts measures once a burst: then the time in
+// which half of all time lies, where at least three are like it.
+double usual_interval_s(std::vector<double> apart_s);
 
 class EnergyAccumulator {
  public:

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "base/statistics.h"
@@ -59,7 +62,7 @@ std::string why_late(const PowerLog& log, double end_unix_s, const std::string& 
   std::vector<double> apart;
   apart.reserve(log.samples.size());
   for (size_t i = 1; i < log.samples.size(); ++i) apart.push_back(log.samples[i].unix_s - log.samples[i - 1].unix_s);
-  if (missing_s <= std::max(kLateLog_s, kGapIntervals * median(std::move(apart)))) return "";
+  if (missing_s <= std::max(kLateLog_s, kGapIntervals * usual_interval_s(std::move(apart)))) return "";
   return "its last row is of " + span_in_words(missing_s) +
          " before the command's end: who writes it stopped or lags, or its clock is behind (" + offset + ")";
 }
@@ -96,6 +99,61 @@ void warn_of_unit(const PowerLog& log, MeterEnergy& energy) {
       {"power-high", fmt::format("up to {:.3g} W, more than a rack of servers: were they in another unit, the column's "
                                  "name should say so (power_mw)",
                                  most_w)});
+}
+
+// What measures all of a scope by itself. Sensors of one driver belong together.
+std::string source_of(const MeterFacts& meter) {
+  return meter.kind == "hwmon" ? meter.name.substr(0, meter.name.find('/')) : meter.kind;
+}
+
+// Sources that measure the same: the first of these is believed. GPUs of several drivers are several GPUs.
+constexpr std::string_view kBelieved[] = {"csv", "rapl", "redfish", "ipmi"};
+size_t rank_of(const std::string& source) {
+  return static_cast<size_t>(std::find(std::begin(kBelieved), std::end(kBelieved), source) - std::begin(kBelieved));
+}
+
+struct ScopeJoules {
+  std::string source;               // whose they are
+  std::vector<std::string> others;  // that measure the same
+  std::optional<double> joules;     // where all meters of the source have some
+};
+
+ScopeJoules joules_in(const EnergyReport& report, EnergyScope scope) {
+  struct Sum {
+    double joules = 0;
+    bool is_whole = true;
+  };
+  std::map<std::string, Sum> sums;
+  for (const MeterEnergy& meter : report.meters) {
+    if (meter.meter.scope != scope) continue;
+    Sum& sum = sums[scope == EnergyScope::kGpu ? "gpu" : source_of(meter.meter)];
+    sum.is_whole = sum.is_whole && meter.joules.has_value();
+    sum.joules += meter.joules.value_or(0);
+  }
+  ScopeJoules result;
+  for (const auto& [source, sum] : sums) {
+    const bool is_better = result.source.empty() || (sum.is_whole && !result.joules) ||
+                           (sum.is_whole == result.joules.has_value() && rank_of(source) < rank_of(result.source));
+    if (!is_better) {
+      result.others.push_back(source);
+      continue;
+    }
+    if (!result.source.empty()) result.others.push_back(result.source);
+    result.source = source;
+    result.joules = sum.is_whole ? std::optional(sum.joules) : std::nullopt;
+  }
+  return result;
+}
+
+void warn_of_same_scope(EnergyReport& report) {
+  for (const EnergyScope scope : {EnergyScope::kServer, EnergyScope::kPlatform, EnergyScope::kPackage,
+                                  EnergyScope::kCores, EnergyScope::kMemory, EnergyScope::kOther}) {
+    const ScopeJoules of = joules_in(report, scope);
+    if (of.others.empty()) continue;
+    report.warnings.push_back(
+        {"same-scope", fmt::format("{} and {} measure the same ({}): joules are those of {}, nothing is added",
+                                   of.source, join(of.others, ", "), to_string(scope), of.source)});
+  }
 }
 
 }  // namespace
@@ -214,6 +272,12 @@ EnergyReport EnergySession::stop() {
     }
     warn_of_clock(log, began_unix_s_ + end_s, read_unix_s, options_.clock_offset, energy);
     warn_of_unit(log, energy);
+    if (log.devices > 1) {
+      energy.warnings.push_back({"devices-added", fmt::format("the log has rows of {} devices: their powers at each "
+                                                              "time were added",
+                                                              log.devices)});
+    }
+    if (!log.form.empty()) energy.warnings.push_back({"number-form", "the log was read as having " + log.form});
     if (log.bad_rows > 0) {
       energy.warnings.push_back(
           {"bad-rows", fmt::format("{} row{} of the log can't be read and {} left out: {}", log.bad_rows,
@@ -235,19 +299,12 @@ EnergyReport EnergySession::stop() {
     }
     report.meters.push_back(std::move(energy));
   }
+  warn_of_same_scope(report);
   return report;
 }
 
 std::optional<double> joules_of_scope(const EnergyReport& report, EnergyScope scope) {
-  double joules = 0;
-  size_t meters = 0;
-  for (const MeterEnergy& meter : report.meters) {
-    if (meter.meter.scope != scope) continue;
-    if (!meter.joules) return std::nullopt;
-    ++meters;
-    joules += *meter.joules;
-  }
-  return meters > 0 ? std::optional(joules) : std::nullopt;
+  return joules_in(report, scope).joules;
 }
 
 std::optional<WidestJoules> widest_joules(const EnergyReport& report) {

@@ -25,13 +25,14 @@ struct EnergyReport {
 };
 
 // The joules of the widest scope whose meters all have some: server, board, CPU packages, GPUs, others. They are added
-// within a scope, never over scopes.
+// within a scope, never over scopes, and never over sources that measure the same (RAPL and a driver's counters of one
+// package, ACPI's meter and a server's log): one of these counts, and a warning "same-scope" says which.
 struct WidestJoules {
   EnergyScope scope = EnergyScope::kOther;
   double joules = 0;
 };
 std::optional<WidestJoules> widest_joules(const EnergyReport& report);
-// Of one scope, where all of its meters have some, and there is one.
+// Of one scope, where all meters of the source that counts have some, and there is one.
 std::optional<double> joules_of_scope(const EnergyReport& report, EnergyScope scope);
 // Of work on CPUs, which a GPU's joules say nothing of: server, board or CPU packages, the widest that has joules in
 // every one of these.

@@ -217,6 +217,33 @@ TEST(EnergySession, JoulesAreThoseOfTheWidestScopeThatHasAll) {
   EXPECT_EQ(widest_joules(report)->joules, 300);
 }
 
+// What measures the same is never added: one counts, and a warning says which.
+TEST(EnergySession, SourcesOfOneScopeAreNotAdded) {
+  EnergyReport report;
+  const auto add = [&](const char* kind, const char* name, EnergyScope scope, std::optional<double> joules) {
+    MeterEnergy meter;
+    meter.meter.kind = kind;
+    meter.meter.name = name;
+    meter.meter.scope = scope;
+    meter.joules = joules;
+    report.meters.push_back(meter);
+  };
+  add("hwmon", "hwmon:amd_energy/energy17", EnergyScope::kPackage, 101);
+  add("hwmon", "hwmon:amd_energy/energy18", EnergyScope::kPackage, 203);
+  EXPECT_EQ(joules_of_scope(report, EnergyScope::kPackage), 304);
+  add("rapl", "rapl:package-0", EnergyScope::kPackage, 100);
+  add("rapl", "rapl:package-1", EnergyScope::kPackage, 200);
+  EXPECT_EQ(joules_of_scope(report, EnergyScope::kPackage), 300);
+  report.meters.back().joules.reset();  // RAPL lacks one of its packages
+  EXPECT_EQ(joules_of_scope(report, EnergyScope::kPackage), 304);
+  add("hwmon", "hwmon:power_meter/power1", EnergyScope::kServer, 900);
+  add("redfish", "power.json", EnergyScope::kServer, 880);
+  EXPECT_EQ(widest_joules(report)->joules, 880);
+  add("nvml", "nvml:0", EnergyScope::kGpu, 1);
+  add("hwmon", "hwmon:amdgpu/power1", EnergyScope::kGpu, 2);
+  EXPECT_EQ(joules_of_scope(report, EnergyScope::kGpu), 3);
+}
+
 TEST(EnergySession, WorkOfCpusHasAScopeWithCpusThatEveryRoundHas) {
   EXPECT_FALSE(scope_of_cpu_work({}));
   const auto report_of = [](std::optional<double> server_joules, std::optional<double> package_joules) {

@@ -53,7 +53,7 @@ std::string clock_that_fits(double frequency_hz) {
 }
 
 Result<std::vector<FrequencyPower>> parse_frequency_table(std::string_view csv, const std::string& source) {
-  const auto table = CsvTable::parse(without_comments(csv), source);
+  const auto table = CsvTable::parse_any_form(without_comments(csv), source);
   if (!table) return table.error();
   const auto frequency = table->column("frequency_hz"), active = table->column("active_w");
   if (!frequency || !active) {

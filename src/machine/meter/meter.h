@@ -70,6 +70,8 @@ struct PowerLog {
   int64_t out_of_order_rows = 0;     // whose time is before that of the row above
   int64_t bad_rows = 0;              // whose time or power can't be read
   std::string first_bad;             // of them, in words
+  size_t devices = 0;                // whose rows were added up; 0: the log names none
+  std::string form;                  // how its numbers were read; empty: as they stand (CsvTable::form)
   double last_unix_s = kUnknown;     // of the whole log, whatever stretch was asked for
 };
 

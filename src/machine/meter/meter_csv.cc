@@ -3,9 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "machine/meter/log_devices.h"
 
 namespace perfcast {
 namespace {
@@ -193,10 +199,42 @@ std::optional<double> iso_time(std::string_view text) {
   return static_cast<double>(whole) + fraction - *zone;
 }
 
+// As nvidia-smi writes it, by the clock of this machine: "2026/11/25 20:11:35.123".
+std::optional<double> local_time(std::string_view text) {
+  std::tm fields{};
+  const auto year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2),
+             hour = digits(text, 11, 2), minute = digits(text, 14, 2), second = digits(text, 17, 2);
+  if (!year || !month || !day || !hour || !minute || !second) return std::nullopt;
+  if (text[4] != '/' || text[7] != '/' || text[10] != ' ' || text[13] != ':' || text[16] != ':') return std::nullopt;
+  fields.tm_year = static_cast<int>(*year) - 1900;
+  fields.tm_mon = static_cast<int>(*month) - 1;
+  fields.tm_mday = static_cast<int>(*day);
+  fields.tm_hour = static_cast<int>(*hour);
+  fields.tm_min = static_cast<int>(*minute);
+  fields.tm_sec = static_cast<int>(*second);
+  fields.tm_isdst = -1;
+  const std::time_t whole = std::mktime(&fields);
+  const auto fraction = text.size() > 19 ? parse_number("0" + std::string(text.substr(19))) : 0.0;
+  if (whole < 0 || !fraction || *fraction >= 1) return std::nullopt;
+  return static_cast<double>(whole) + *fraction;
+}
+
+// "62.35 W", as nvidia-smi writes it: in watts; without a unit, times the factor of the column.
+std::optional<double> number_with_unit(std::string_view cell, double factor) {
+  cell = trim(cell);
+  if (const auto number = parse_number(cell)) return *number * factor;
+  const size_t end = cell.find_last_of("0123456789.");
+  if (end == std::string_view::npos) return std::nullopt;
+  const auto unit = factor_of(lower_case(trim(cell.substr(end + 1))));
+  const auto number = parse_number(cell.substr(0, end + 1));
+  if (!unit || *unit == 0 || !number) return std::nullopt;
+  return *number * *unit;
+}
+
 std::optional<double> unix_time(std::string_view cell) {
   const std::string_view text = trim(cell);
   const auto number = parse_number(text);
-  if (!number) return iso_time(text);
+  if (!number) return text.size() > 4 && text[4] == '/' ? local_time(text) : iso_time(text);
   if (*number < 0 || *number >= kBeyondTime) return std::nullopt;
   if (*number >= kNanoseconds) return *number * 1e-9;
   if (*number >= kMicroseconds) return *number * 1e-6;
@@ -237,11 +275,9 @@ std::optional<Error> other_unit(const CsvTable& table, const std::string& source
 }  // namespace
 
 Result<PowerLog> parse_power_csv(std::string_view text, const std::string& source) {
-  const std::string_view header = text.substr(0, text.find('\n'));
-  const bool semicolons = header.find(',') == std::string_view::npos && header.find(';') != std::string_view::npos;
   // What a logger is writing right now is no row yet.
   if (!text.empty() && text.back() != '\n') text = text.substr(0, text.rfind('\n') + 1);
-  const auto table = CsvTable::parse(text, source, semicolons ? ';' : ',');
+  const auto table = CsvTable::parse_any_form(text, source);
   if (!table) return table.error();
   const auto time = only_column(*table, source, is_time_column, "time", "a column timestamp: Unix seconds or ISO 8601");
   if (!time) return time.error();
@@ -253,7 +289,11 @@ Result<PowerLog> parse_power_csv(std::string_view text, const std::string& sourc
     return power.error();
   }
   const double factor = unit_of(table->columns()[*power]).factor;
+  const auto device = device_column(*table);
+  std::map<std::string, size_t> devices;
+  std::vector<DeviceSample> of_devices;
   PowerLog log;
+  log.form = table->form();
   log.samples.reserve(table->rows());
   double last_s = -1;
   std::optional<Error> first_bad;
@@ -274,8 +314,8 @@ Result<PowerLog> parse_power_csv(std::string_view text, const std::string& sourc
       ++log.blank_rows;
       continue;
     }
-    const auto value = parse_number(trim(table->cell(row, *power)));
-    const double power_w = value.value_or(-1) * factor;
+    const auto value = number_with_unit(table->cell(row, *power), factor);
+    const double power_w = value.value_or(-1);
     if (!value || power_w < 0 || power_w > kMostPower_w) {
       leave_out({"bad-number", "'" + printable(table->cell(row, *power).substr(0, 60)) + "' is no power of a machine",
                  table->where(row), "watts from 0 to 1e8, or a blank"});
@@ -283,11 +323,22 @@ Result<PowerLog> parse_power_csv(std::string_view text, const std::string& sourc
     }
     if (*unix_s < last_s) ++log.out_of_order_rows;
     last_s = *unix_s;
-    log.samples.push_back({*unix_s, power_w});
+    if (device) {
+      const std::string name(trim(table->cell(row, *device)));
+      of_devices.push_back({devices.emplace(name, devices.size()).first->second, {*unix_s, power_w}});
+    } else {
+      log.samples.push_back({*unix_s, power_w});
+    }
   }
   if (first_bad && static_cast<double>(log.bad_rows) > kMostBad * static_cast<double>(table->rows())) return *first_bad;
   std::stable_sort(log.samples.begin(), log.samples.end(),
                    [](const PowerSample& a, const PowerSample& b) { return a.unix_s < b.unix_s; });
+  std::stable_sort(of_devices.begin(), of_devices.end(),
+                   [](const DeviceSample& a, const DeviceSample& b) { return a.sample.unix_s < b.sample.unix_s; });
+  log.devices = devices.size();
+  const Status merged = devices.size() > 1 ? sum_devices(std::move(of_devices), devices.size(), source, log)
+                                           : merge_equal_times(source, log);
+  if (!merged) return merged.error();
   if (!log.samples.empty()) log.last_unix_s = log.samples.back().unix_s;
   return log;
 }

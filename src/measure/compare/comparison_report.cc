@@ -15,7 +15,8 @@ std::string change(const Comparison& comparison) { return percent(std::abs(compa
 
 std::string range(const Comparison& comparison) {
   if (!std::isfinite(comparison.upper))
-    return comparison.interrupted ? "unknown so early in the budget" : "too few pairs for an interval";
+    return comparison.interrupted ? "unknown: too few pairs before it was interrupted"
+                                  : "too few pairs for an interval";
   return fmt::format("{:.4f} .. {:.4f}", comparison.lower, comparison.upper);
 }
 
@@ -69,7 +70,7 @@ std::string verdict_line(const Comparison& comparison) {
     case CompareVerdict::kUnclear:
       break;
   }
-  return fmt::format("not clear {} ({})", comparison.interrupted ? "when it was interrupted" : "within the budget",
+  return fmt::format("unclear {} ({})", comparison.interrupted ? "when it was interrupted" : "within the time limit",
                      how);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Times of benchmarks as other tools write them down: hyperfine (--export-json), Google Benchmark (--benchmark_out,
-// JSON), pytest-benchmark (--benchmark-json; single runs only with --benchmark-save-data), and profiles of ours.
+// Times of benchmarks as other tools write them down: hyperfine (--export-json, --export-csv), Google Benchmark
+// (--benchmark_out, JSON), pytest-benchmark (--benchmark-json; single runs only with --benchmark-save-data), JMH (-rf
+// json), and profiles of ours.
 
 #include <cstdint>
 #include <optional>
@@ -49,7 +50,8 @@ struct ComparedFile {
   std::optional<WorkCounts> counts;
 };
 Result<ComparedFile> read_compared_file(const std::string& path);
-// A regular file that begins as JSON does, or as gzip: no command.
+// A regular file that begins as one of the formats does, or as gzip; or one with an extension that can't be run: no
+// command.
 bool is_compared_file(const std::string& path);
 
 }  // namespace perfcast::measure

@@ -82,6 +82,76 @@ TEST(ResultFile, OfPytestBenchmarkHasRoundsWhereTheyWereSaved) {
   EXPECT_EQ(file.benchmarks[1].wall.runs(), 9);
 }
 
+TEST(ResultFile, TimesOfZeroAreNotedAndLeftOut) {
+  const ResultFile file = parsed(R"({"results": [
+    {"command": "a", "mean": 0.5, "times": [0.0, 0, 1.0, 2.0]}, {"command": "b", "mean": 0.0, "times": [0.0]}]})");
+  ASSERT_THAT(file.benchmarks, SizeIs(1));
+  EXPECT_THAT(file.benchmarks[0].wall.runs_s, ElementsAre(1.0, 2.0));
+  EXPECT_THAT(file.notes, ElementsAre(HasSubstr("a: 2 of 4 times are 0"), HasSubstr("b: 1 of 1 times are 0")));
+}
+
+TEST(ResultFile, CountersThatAreNoNumbersDontRefuseAFile) {
+  const ResultFile file = parsed(R"({"context": {}, "benchmarks": [
+    {"name": "BM/8", "run_name": "BM/8", "run_type": "iteration", "real_time": 1.0, "cpu_time": 1.0,
+     "time_unit": "ns", "hit": NaN, "rate": Infinity, "low": -Infinity}]})");
+  ASSERT_THAT(file.benchmarks, SizeIs(1));
+  EXPECT_THAT(file.benchmarks[0].wall.runs_s, ElementsAre(DoubleEq(1e-9)));
+}
+
+TEST(ResultFile, ParametersTellBenchmarksApart) {
+  const ResultFile file = parsed(R"({"results": [
+    {"command": "sort", "times": [1], "parameters": {"n": "10", "algo": "quick"}},
+    {"command": "sort", "times": [2], "parameters": {"n": "100", "algo": "quick"}},
+    {"command": "sort -n 100", "times": [3], "parameters": {"n": "100"}}]})");
+  ASSERT_THAT(file.benchmarks, SizeIs(3));
+  EXPECT_EQ(file.benchmarks[0].name, "sort (algo=quick, n=10)");
+  EXPECT_EQ(file.benchmarks[1].name, "sort (algo=quick, n=100)");
+  EXPECT_EQ(file.benchmarks[2].name, "sort -n 100");
+  const ResultFile google = parsed(R"({"benchmarks": [
+    {"name": "B", "family_index": 0, "real_time": 1, "cpu_time": 1, "time_unit": "s"},
+    {"name": "B", "family_index": 1, "real_time": 2, "cpu_time": 2, "time_unit": "s"},
+    {"name": "B", "family_index": 0, "real_time": 3, "cpu_time": 3, "time_unit": "s"}]})");
+  ASSERT_THAT(google.benchmarks, SizeIs(2));
+  EXPECT_THAT(google.benchmarks[0].wall.runs_s, ElementsAre(1, 3));
+  EXPECT_EQ(google.benchmarks[1].name, "B #2");
+}
+
+TEST(ResultFile, OfJmhHasEachIterationOfEachFork) {
+  const ResultFile file = parsed(R"([
+    {"jmhVersion": "1.37", "benchmark": "a.B.x", "mode": "avgt", "params": {"size": "8"}, "primaryMetric":
+      {"score": 12.0, "scoreError": "NaN", "scoreUnit": "us/op", "rawData": [[12.0, 14.0], [16.0]]}},
+    {"benchmark": "a.B.y", "mode": "thrpt", "primaryMetric": {"score": 4.0, "scoreUnit": "ops/ms", "rawData": [[4.0]]}},
+    {"benchmark": "a.B.y", "mode": "sample", "primaryMetric": {"score": 2.0, "scoreUnit": "ms/op"}}])");
+  EXPECT_EQ(file.tool, "JMH");
+  ASSERT_THAT(file.benchmarks, SizeIs(3));
+  EXPECT_EQ(file.benchmarks[0].name, "a.B.x (size=8)");
+  EXPECT_THAT(file.benchmarks[0].wall.runs_s, ElementsAre(DoubleEq(12e-6), DoubleEq(14e-6), DoubleEq(16e-6)));
+  EXPECT_EQ(file.benchmarks[1].name, "a.B.y (mode=thrpt)");
+  EXPECT_THAT(file.benchmarks[1].wall.runs_s, ElementsAre(DoubleEq(0.25e-3)));
+  EXPECT_EQ(file.benchmarks[2].name, "a.B.y (mode=sample)");
+  EXPECT_THAT(file.benchmarks[2].wall.runs_s, ElementsAre(DoubleEq(2e-3)));
+}
+
+TEST(ResultFile, OfHyperfineAsCsvHasMeans) {
+  for (const std::string mark : {"", "\xEF\xBB\xBF"}) {
+    for (const std::string end : {"\n", "\r\n"}) {
+      const ResultFile file = parsed(mark + "command,mean,stddev,median,user,system,min,max,parameter_n" + end +
+                                     "\"./t a,b\",0.5,0.1,0.5,0,0,0.4,0.6,7" + end);
+      ASSERT_THAT(file.benchmarks, SizeIs(1));
+      EXPECT_EQ(file.benchmarks[0].name, "./t a,b (n=7)");
+      EXPECT_DOUBLE_EQ(file.benchmarks[0].wall.mean_s, 0.5);
+      EXPECT_DOUBLE_EQ(file.benchmarks[0].wall.deviation_s, 0.1);
+    }
+  }
+}
+
+TEST(ResultFile, AnUnknownFormatIsCalledThat) {
+  for (const char* text :
+       {"<xml/>", "a,b\n1,2\n", "[]", R"({"results": [{"name": "x"}]})", R"({"benchmarks": [{"id": 1}]})", "7", ""}) {
+    EXPECT_EQ(refused(text).code, "unknown-format") << text;
+  }
+}
+
 TEST(ResultFile, NamesThatRepeatStayApart) {
   const ResultFile file = parsed(R"({"results": [{"command": "x", "times": [1]}, {"command": "x", "times": [2]}]})");
   ASSERT_THAT(file.benchmarks, SizeIs(2));
@@ -97,12 +167,12 @@ TEST(ResultFile, SaysWhatIsWrongAndWhere) {
                                               {"command": "y", "times": ["1"]}, {"command": "z"}]})");
   EXPECT_EQ(error.code, "bad-json-field");
   EXPECT_THAT(error.message, HasSubstr("results[0].command: found number, expected a string"));
-  EXPECT_THAT(error.message, HasSubstr("results[0].times: found a time that isn't above 0"));
+  EXPECT_THAT(error.message, HasSubstr("results[0].times: found a time below 0"));
   EXPECT_THAT(error.message, HasSubstr("results[1]"));
   EXPECT_THAT(error.message, HasSubstr("results[2].times: found what is no number"));
   EXPECT_EQ(refused(R"({"benchmarks": [{"name": "x", "real_time": 1, "cpu_time": 1, "time_unit": "h"}]})").code,
             "bad-json-field");
-  EXPECT_EQ(refused(R"({"benchmarks": [{"name": "x", "real_time": 0, "cpu_time": 1}]})").code, "bad-json-field");
+  EXPECT_EQ(refused(R"({"benchmarks": [{"name": "x", "real_time": 0, "cpu_time": 1}]})").code, "no-results");
   EXPECT_EQ(refused(R"({"machine_info": {}, "benchmarks": [{"name": "x"}]})").code, "bad-json-field");
 }
 
@@ -125,6 +195,13 @@ TEST(ComparedFile, IsNoCommand) {
   std::ofstream(json) << "\n {\"results\": [{\"command\": \"x\", \"times\": [1]}]}";
   std::ofstream(script) << "#!/bin/sh\n";
   EXPECT_TRUE(is_compared_file(json));
+  for (const char* text : {"[1]", "\xEF\xBB\xBF{}", "\xFF\xFE{", "\x1f\x8b", "command,mean,stddev\n"}) {
+    std::ofstream(script) << text;
+    EXPECT_TRUE(is_compared_file(script)) << text;
+  }
+  std::ofstream(script + ".xml") << "<x/>";
+  EXPECT_TRUE(is_compared_file(script + ".xml"));
+  std::ofstream(script) << "#!/bin/sh\n";
   EXPECT_FALSE(is_compared_file(script));
   EXPECT_FALSE(is_compared_file(folder->path()));
   EXPECT_FALSE(is_compared_file("true"));

@@ -61,7 +61,7 @@ std::string verdict_line(const SessionComparison& comparison) {
            : allowed ? fmt::format("B is slower by {:.1f}%, which the threshold of {:g}% allows", 100 * (row.ratio - 1),
                                    100 * comparison.threshold_ratio)
            : row.verdict == CompareVerdict::kNoDifference ? "no difference that counts"
-                                                          : "not clear";
+                                                          : "unclear";
   } else {
     text =
         fmt::format("{} of {} benchmarks {} slower in B, {} faster", slower, all, slower == 1 ? "is" : "are", faster);
@@ -81,8 +81,7 @@ std::string comparison_text(const SessionComparison& comparison, const CommandTe
     if (!is_changed(*row) && ++unchanged > kUnchangedShown) continue;
     const std::vector<std::string> times = seconds_column({row->time_s[0], row->time_s[1]});
     table.add_row({printable(row->name), times[0], times[1], fmt::format("{:.3f}", row->ratio), range(*row),
-                   fmt::format("{}, {}", row->runs[0], row->runs[1]),
-                   row->verdict == CompareVerdict::kUnclear ? "not clear" : name_of(row->verdict)});
+                   fmt::format("{}, {}", row->runs[0], row->runs[1]), name_of(row->verdict)});
   }
   const std::string bold = markdown ? "**" : "", tick = markdown ? "`" : "";
   std::string text =

@@ -224,6 +224,9 @@ TEST(DiagnosisReport, SaysHowParallelItWas) {
                                      "  serial work, by Amdahl's law: 25% (20% .. 30%) of the time with one thread\n"),
       std::string::npos)
       << diagnosis_text(diagnosis);
+  EXPECT_EQ(diagnosis_json(diagnosis)["thread_curve"]["points"].dump(),
+            R"([{"threads_count":1,"seen_threads_count":null,"wall_s":2.0,"cpu_s":0.0,"runs_count":0,)"
+            R"("speed_up_ratio":1.0,"efficiency_ratio":1.0}])");
 }
 
 TEST(DiagnosisReport, HasAStableJson) {

@@ -1,10 +1,12 @@
 #pragma once
-// Prometheus' text exposition format (version 0.0.4) to rows: one scrape, one row. A series is a metric, named as the
-// text has it, labels and all. Counters, and the parts of histograms and summaries that only grow, become rates per
-// second between two scrapes; one that fell was reset, and counts from 0. Lines that are none of the format are counted
-// and left out.
+// Prometheus' text exposition format (version 0.0.4) and OpenMetrics (1.0) to rows: one scrape, one row. A series is a
+// metric, named as the text has it, labels and all. Counters, and the parts of histograms and summaries that only grow,
+// become rates per second between two scrapes, or between the samples' own times where they have some: a sample whose
+// time is that of the last scrape is not new, and has no rate. One that fell was reset, and counts from 0. Times of
+// creation ("_created") and exemplars are no metrics. Lines that are none of the format are counted and left out.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -25,13 +27,20 @@ class PrometheusReader {
   struct Last {
     double value = 0;
     uint64_t scrape = 0;
+    std::optional<double> stamp_s;
   };
   std::unordered_map<std::string, Last> last_;
   uint64_t scrape_ = 0;
   double last_time_s_ = 0;
 };
 
-// One sample line: "name{a=\"b\"} 1.5 1700000000000". False where it is none. `series`: as it stands, but for blanks.
-bool parse_sample(std::string_view line, std::string& series, std::string_view& name, double& value);
+// One sample line: "name{a=\"b\"} 1.5 1700000000000 # {trace=\"x\"} 0.7".
+struct PrometheusSample {
+  std::string series;     // as it stands, but for blanks
+  std::string_view name;  // of the line: before the labels, or the first among them, in quotes
+  double value = 0;
+  std::optional<double> stamp_s;  // Unix time; milliseconds are told from seconds by their size
+};
+std::optional<PrometheusSample> parse_sample(std::string_view line);
 
 }  // namespace perfcast::measure

@@ -186,5 +186,73 @@ TEST(Prometheus, MakesCountersRates) {
   EXPECT_EQ(reader.take("<html>", 40, block).error().code, "bad-exposition");
 }
 
+// Families, endings, exemplars, times and units as OpenMetrics has them.
+TEST(Prometheus, ReadsOpenMetrics) {
+  PrometheusReader reader;
+  RowBlock block(20, 1);
+  const char* const format =
+      "# TYPE http_requests counter\n# UNIT http_requests requests\n# HELP http_requests of all kinds\n"
+      "http_requests_total{code=\"200\"} %d # {trace_id=\"a } # b\"} 0.67 1520879607.789\n"
+      "http_requests_created{code=\"200\"} 1520430000.123\n"
+      "# TYPE wait_seconds histogram\nwait_seconds_bucket{le=\"+Inf\"} %d 1700000000.5 # {} 3\nwait_seconds_sum %d\n"
+      "# TYPE pool gaugehistogram\npool_bucket{le=\"1\"} %d\npool_gcount %d\n"
+      "# TYPE mode stateset\nmode{mode=\"on\"} 1\n{\"disk.free\", disk=\"a\"} %d\n# EOF\n";
+  for (const auto& [time_s, value] : {std::pair{10.0, 100}, {20.0, 150}}) {
+    char text[1024];
+    std::snprintf(text, sizeof(text), format, value, value, value, value, value, value);
+    ASSERT_TRUE(reader.take(text, time_s, block).ok());
+  }
+  EXPECT_EQ(block.names(),
+            (std::vector<std::string>{"http_requests_total{code=\"200\"}", "wait_seconds_bucket{le=\"+Inf\"}",
+                                      "wait_seconds_sum", "pool_bucket{le=\"1\"}", "pool_gcount", "mode{mode=\"on\"}",
+                                      "{\"disk.free\", disk=\"a\"}"}));
+  EXPECT_EQ(block.row(1)[0], 5);
+  EXPECT_TRUE(std::isnan(block.row(1)[1]));  // its own time says that it is the sample of before
+  EXPECT_EQ(block.row(1)[2], 5);
+  EXPECT_EQ(block.row(1)[3], 150);
+  EXPECT_EQ(block.row(1)[4], 150);
+  EXPECT_EQ(block.row(1)[6], 150);
+  EXPECT_EQ(block.counts.bad_lines, 0u);
+}
+
+TEST(Prometheus, RatesFollowTheSamplesOwnTimes) {
+  PrometheusReader reader;
+  RowBlock block(5, 1);
+  ASSERT_TRUE(reader.take("# TYPE c counter\nc_total 100 1700000000000\n", 10, block).ok());
+  ASSERT_TRUE(reader.take("# TYPE c counter\nc_total 160 1700000030000\n", 20, block).ok());
+  ASSERT_TRUE(reader.take("# TYPE c counter\nc_total 160 1700000030000\n", 30, block).ok());
+  ASSERT_TRUE(reader.take("# TYPE c counter\nc_total 220 1700000060\n", 40, block).ok());
+  EXPECT_EQ(block.row(1)[0], 2);
+  EXPECT_TRUE(std::isnan(block.row(2)[0]));
+  EXPECT_EQ(block.row(3)[0], 2);
+}
+
+// Blanks, tabs, labels' order and times of either format change nothing.
+TEST(Prometheus, ReadsEveryWritingOfASampleAlike) {
+  for (const char* name : {"a_b:c", "up"}) {
+    for (const char* labels : {"", "{}", "{a=\"b\"}", "{a=\"#\",b=\"}\\\"\"}"}) {
+      for (const char* before : {" ", "\t", "  "}) {
+        for (const char* value : {"1.5", "+1.5", "15e-1"}) {
+          for (const char* stamp : {"", " 1700000000", " 1700000000000", " 1700000000.0"}) {
+            for (const char* exemplar : {"", " # {a=\"b\"} 3", " # {} 3 1.5"}) {
+              const std::string line = std::string(name) + labels + before + value + stamp + exemplar;
+              const auto sample = parse_sample(line);
+              ASSERT_TRUE(sample.has_value()) << line;
+              EXPECT_EQ(sample->name, name);
+              EXPECT_EQ(sample->series, std::string(name) + labels);
+              EXPECT_EQ(sample->value, 1.5);
+              EXPECT_EQ(sample->stamp_s.has_value(), *stamp != 0);
+              EXPECT_EQ(sample->stamp_s.value_or(1700000000), 1700000000);
+            }
+          }
+        }
+      }
+    }
+  }
+  for (const char* bad : {"", "{} 1", "1a 2", "a", "a{b 1", "a b", "a 1 b", "a{b=\"c\"}"}) {
+    EXPECT_FALSE(parse_sample(bad).has_value()) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace perfcast::measure

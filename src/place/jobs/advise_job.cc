@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "fleet/slurm/launchers.h"
 #include "program/evaluate/platform_name.h"
 #include "program/forecast/forecast.h"
 
@@ -46,6 +47,17 @@ Result<std::string> program_of(const AdviseJobRequest& request) {
                      "letters, digits and . _ + -");
 }
 
+// A profile of another program than the script runs. Empty where it can't be told.
+std::string note_of_other_program(const Profile& profile, const fleet::JobScript& job) {
+  const std::vector<std::string> profiled = fleet::program_of(profile.command).words;
+  if (profiled.empty() || job.command.empty()) return {};
+  const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+  const std::string runs = base(job.command[0]), has = base(profiled[0]);
+  if (runs == has || runs == profile.program) return {};
+  return "the script runs " + printable(runs) + ", the profile is of " + printable(has) +
+         ": the forecast is right only if they are the same program";
+}
+
 }  // namespace
 
 Result<fleet::SlurmAdvice> advise_job(const program::Forecaster& forecaster, const AdviseJobRequest& request) {
@@ -63,6 +75,8 @@ Result<fleet::SlurmAdvice> advise_job(const program::Forecaster& forecaster, con
   advice->reference = report->reference_name;
   advice->in_distribution = report->in_distribution;
   advice->notes.insert(advice->notes.end(), notes.begin(), notes.end());
+  if (std::string note = note_of_other_program(request.profile, request.job); !note.empty())
+    advice->notes.push_back(std::move(note));
   for (const ProfileWarning& warning : report->warnings) advice->notes.push_back(warning.message);
   return advice;
 }

@@ -2,7 +2,7 @@
 // moves forecasts shows here, in the commit that makes it.
 //
 // Where the change is meant (a new bundle, a mended model), renew the expected values and look at the difference:
-//   PERFCAST_RENEW_EXPECTED=1 build/dev/bin/perfcast_scenario_forecast_test --gtest_filter='ShippedBundles.*'
+//   PERFCAST_RENEW_EXPECTED=1 build/dev/bin/perfcast_place_test --gtest_filter='ShippedBundles.*'
 //   git diff src/place/shipped/expected.json
 
 #include <gmock/gmock.h>
@@ -33,9 +33,6 @@ namespace {
 // Natural logs, so that one tolerance is relative for times, rates and ratios alike. Differences between compilers and
 // processors are below it.
 constexpr double kToleranceLog = 1e-6;
-// Mean absolute error of relative times on families of programs that the model had not seen, as its card states it.
-// The bundle of today has .1041, applications among them .117.
-constexpr double kLargestError = 0.106;
 // Median errors of tokens/s on CPU models left out. The bundle of today has .115 and .101.
 constexpr double kLargestGenerationError = 0.117, kLargestPrefillError = 0.103;
 
@@ -189,19 +186,6 @@ TEST(ShippedBundles, ForecastWhatTheyDidWhenTheyWereMade) {
     ASSERT_TRUE(values.contains(name)) << name << ": no longer forecast";
     EXPECT_NEAR(values.at(name), value.get<double>(), kToleranceLog) << name;
   }
-}
-
-TEST(ShippedBundles, ErrOnUnseenFamiliesNoMoreThanTheBound) {
-  const program::ModelCard& card = cpu_bundle()->card;
-  ASSERT_EQ(card.scores->at("split"), "program-family");
-  double error = std::nan(""), of_mean = std::nan("");
-  for (const Json& row : card.scores->at("models")) {
-    if (row.at("group") != "all") continue;
-    if (row.at("model") == card.model) error = row.at("mape").get<double>();
-    if (row.at("model") == "mean") of_mean = row.at("mape").get<double>();
-  }
-  EXPECT_LE(error, kLargestError) << "the card of cpus.pcb states a larger error than was accepted";
-  EXPECT_LT(error, 0.75 * of_mean);
 }
 
 TEST(ShippedBundles, ErrOnUnseenCpusNoMoreThanTheBound) {

@@ -89,9 +89,10 @@ PlacementRow LlmPlacer::row_of(size_t index, std::optional<Error>& refusal) {
   row.device = facts.name;
   row.kind = kind_of(facts);
   row.aliases = facts.aliases;
-  row.precision = request_.request.weight_bits_per_value
-                      ? fmt::format("{:.3g} bits", *request_.request.weight_bits_per_value)
-                      : std::string(ai::info(request_.request.weights).name);
+  const std::string& stored = request_.config.stored_weight_name;
+  row.precision = !request_.request.weight_bits_per_value ? std::string(ai::info(request_.request.weights).name)
+                  : stored.empty() ? fmt::format("{:.3g} bits", *request_.request.weight_bits_per_value)
+                                   : stored;
   ai::LlmRequest asked = request_.request;
   asked.tensor_parallel = shared.devices;
   ai::LlmForecast forecast;
@@ -237,8 +238,10 @@ Result<Placement> LlmPlacer::place() {
     placement.notes.push_back(fmt::format(
         "weights are {} on accelerators and {} on CPUs, as each is usually run; --weight-precision compares like with "
         "like",
-        ai::info(asked.weights).name, ai::info(request_.cpu_weights).name));
+        ai::weights_name(request_.config, asked.weights, asked.weight_bits_per_value),
+        ai::info(request_.cpu_weights).name));
   }
+  placement.notes.insert(placement.notes.end(), request_.config.notes.begin(), request_.config.notes.end());
   return placement;
 }
 

@@ -86,15 +86,6 @@ constexpr Amount kAmounts[] = {
     {"clock_hz", &CoreDesign::clock_hz, 1e8, 1e11},
 };
 
-bool is_field(std::string_view key) {
-  constexpr std::array<std::string_view, 7> kOthers = {"name",  "instruction_set",  "sources", "estimated",
-                                                       "ports", "eliminates_moves", "ops"};
-  const auto named = [&](const auto& field) { return key == field.key; };
-  return std::find(kOthers.begin(), kOthers.end(), key) != kOthers.end() ||
-         std::any_of(std::begin(kCounts), std::end(kCounts), named) ||
-         std::any_of(std::begin(kAmounts), std::end(kAmounts), named);
-}
-
 class Designs {
  public:
   Designs(const Json& json, const std::string& source) : json_(json), source_(source) {}
@@ -135,22 +126,18 @@ template <typename Of, size_t kSize>
 void Designs::counts(const Count<Of> (&fields)[kSize], JsonReader& in, const Json& json, Of& to) {
   for (const auto& field : fields) {
     const auto found = json.find(field.key);
+    const int64_t value = in.integer(field.key);
     if (found != json.end() && found->is_number_integer() && (*found < field.low || *found > field.high)) {
       in.complain(field.key, found->dump(),
                   "a whole number from " + std::to_string(field.low) + " to " + std::to_string(field.high));
       continue;
     }
-    to.*field.to = static_cast<int>(in.integer(field.key));
+    to.*field.to = static_cast<int>(value);
   }
 }
 
 void Designs::ops(const Json& json, const std::string& path, CoreDesign& design) {
   JsonReader in(json, path);
-  for (const auto& [key, value] : json.items()) {
-    if (std::find(kOpNames.begin(), kOpNames.end(), key) == kOpNames.end())
-      in.complain(key, "no kind of operation",
-                  "one of " + join(std::vector<std::string>(kOpNames.begin(), kOpNames.end()), ", "));
-  }
   for (size_t op = static_cast<size_t>(CoreOp::kAlu); op < kCoreOps; ++op) {
     const std::string key(kOpNames.at(op));
     const Json* pair = in.require_array(key);
@@ -164,6 +151,7 @@ void Designs::ops(const Json& json, const std::string& path, CoreDesign& design)
     }
     design.ops.at(op) = {pair->at(0).get<double>(), pair->at(1).get<double>()};
   }
+  in.refuse_others({std::string(kOpNames.front())});
   note(in);
 }
 
@@ -203,18 +191,11 @@ CoreDesign Designs::read_design(const Json& json) {
     JsonReader of(*ports, path + ".ports");
     counts(kPorts, of, *ports, design.ports);
     design.ports.vector_shares_alu = of.boolean("vector_shares_alu");
-    for (const auto& item : ports->items()) {
-      const std::string& key = item.key();
-      const bool known = key == "vector_shares_alu" || std::any_of(std::begin(kPorts), std::end(kPorts),
-                                                                   [&](const auto& port) { return key == port.key; });
-      if (!known) of.complain(key, "no group of ports", "a group as in data/cores/designs.json");
-    }
+    of.refuse_others();
     note(of);
   }
   if (const Json* costs = in.require_object("ops")) ops(*costs, path + ".ops", design);
-  for (const auto& [key, value] : json.items()) {
-    if (!is_field(key)) in.complain(key, "no field of a design", "a field as in data/cores/designs.json");
-  }
+  in.refuse_others();
   if (in.complaints().empty() && own_.empty()) relations(design, in);
   note(in);
   return design;

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <random>
+#include <set>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -19,6 +21,7 @@ namespace {
 
 constexpr size_t kMostTasks = 1000;  // of an array: Slurm's MaxArraySize is 1001 by default
 constexpr size_t kLargestResultBytes = size_t{1} << 20;
+constexpr size_t kLargestHistoryBytes = size_t{64} << 20;
 constexpr size_t kLogTailBytes = 300;
 constexpr double kFirstPoll_s = 0.25, kLastPoll_s = 15;
 constexpr int kFailuresBorne = 5;  // of squeue, in a row
@@ -34,22 +37,16 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-// "123 <tab> list" per array -> program -> "123_4", of the latest array that has it.
-std::map<std::string, std::string> submitted_tasks(const std::string& folder) {
-  std::map<std::string, std::string> tasks;
-  const auto arrays = read_file(folder + "/arrays.tsv", kLargestResultBytes);
-  if (!arrays) return tasks;
-  for (const std::string& line : split(*arrays, '\n')) {
-    const size_t tab = line.find('\t');
-    if (tab == std::string::npos || line.find('/') != std::string::npos) continue;
-    const auto list = read_file(folder + "/" + line.substr(tab + 1), kLargestResultBytes);
-    if (!list) continue;
-    size_t index = 0;
-    for (const std::string& program : split(*list, '\n')) {
-      if (!program.empty()) tasks[program] = line.substr(0, tab) + "_" + std::to_string(++index);
-    }
-  }
-  return tasks;
+// A job's name that no other array has, so that one whose id was never written down is found in the queue.
+std::string unique_job_name(const std::string& suite) {
+  std::random_device random;
+  return fmt::format("perfcast-{}-{:08x}{:08x}", suite, random(), random());
+}
+
+// The history of a partition; empty where none was written yet.
+Result<std::string> read_history(const std::string& path) {
+  if (!exists(path)) return std::string();
+  return read_file(path, kLargestHistoryBytes);
 }
 
 // The end of what a task printed, on one line.
@@ -139,6 +136,41 @@ bool SlurmCampaign::take_result(size_t row) {
   return true;
 }
 
+// program -> "123_4", of the latest array that has it. An array that was about to be submitted when a call ended has no
+// id on record: the queue tells it by the job's name. One that has left the queue is known by its results.
+Result<std::map<std::string, std::string>> SlurmCampaign::submitted_tasks(const std::string& partition,
+                                                                          const Queue& queued) const {
+  const auto history = read_history(path_of(partition, "arrays.tsv"));
+  if (!history) return history.error();
+  std::map<std::string, std::string> ids_by_name;
+  for (const auto& [task, name] : queued) ids_by_name.emplace(name, task.substr(0, task.find('_')));
+  std::map<std::string, std::string> tasks;
+  for (const std::string& line : split(*history, '\n')) {
+    const size_t tab = line.find('\t');
+    if (tab == std::string::npos || line.find('/') != std::string::npos) continue;
+    std::string id = line.substr(0, tab);
+    if (id.starts_with('?')) {
+      const auto found = ids_by_name.find(id.substr(1));
+      if (found == ids_by_name.end()) continue;
+      id = found->second;
+    }
+    const auto list = read_file(path_of(partition, line.substr(tab + 1)), kLargestHistoryBytes);
+    if (!list) return list.error();
+    size_t index = 0;
+    for (const std::string& program : split(*list, '\n')) {
+      if (!program.empty()) tasks[program] = id + "_" + std::to_string(++index);
+    }
+  }
+  return tasks;
+}
+
+Status SlurmCampaign::record(const std::string& partition, const std::string& line) const {
+  const std::string path = path_of(partition, "arrays.tsv");
+  const auto before = read_history(path);
+  if (!before) return before.error();
+  return write_file_atomically(path, *before + line + "\n");
+}
+
 Status SlurmCampaign::submit(const std::string& partition, const std::vector<size_t>& rows) {
   for (size_t first = 0; first < rows.size(); first += kMostTasks) {
     const size_t count = std::min(kMostTasks, rows.size() - first);
@@ -153,23 +185,18 @@ Status SlurmCampaign::submit(const std::string& partition, const std::vector<siz
     if (Status status = write_file_atomically(path_of(partition, list), programs); !status) return status;
     Status written = write_file_atomically(path_of(partition, script), task_script(partition, list));
     if (!written) return written;
-    const auto job =
-        client_.submit({path_of(partition, script), partition, "perfcast-" + suite_.name,
-                        path_of(partition, "logs/%A_%a.txt"), count, options_.exclusive, options_.sbatch_options});
-    if (!job) {
-      remove_file(path_of(partition, list));
-      remove_file(path_of(partition, script));
-      return job.error();
-    }
-    const auto before = read_file(path_of(partition, "arrays.tsv"), kLargestResultBytes);
-    const std::string arrays = (before ? *before : "") + *job + "\t" + list + "\n";
-    if (Status status = write_file_atomically(path_of(partition, "arrays.tsv"), arrays); !status) return status;
+    const std::string name = unique_job_name(suite_.name);
+    if (Status status = record(partition, "?" + name + "\t" + list); !status) return status;
+    const auto job = client_.submit({path_of(partition, script), partition, name, path_of(partition, "logs/%A_%a.txt"),
+                                     count, options_.exclusive, options_.sbatch_options});
+    if (!job) return job.error();  // what is written stays: sbatch may have submitted it before it failed
+    if (Status status = record(partition, *job + "\t" + list); !status) return status;
     for (size_t i = 0; i < count; ++i) tasks_.push_back({rows[first + i], *job + "_" + std::to_string(i + 1), {}});
   }
   return {};
 }
 
-Status SlurmCampaign::plan(const std::string& partition, const Sink& sink, const std::set<std::string>& queued) {
+Status SlurmCampaign::plan(const std::string& partition, const Sink& sink, const Queue& queued) {
   for (const char* name : {"results", "logs", "profiles"}) {
     std::error_code problem;
     std::filesystem::create_directories(path_of(partition, name), problem);
@@ -178,7 +205,8 @@ Status SlurmCampaign::plan(const std::string& partition, const Sink& sink, const
                    "--campaign FOLDER that you may write and that all nodes share"};
     }
   }
-  const auto submitted = submitted_tasks(path_of(partition, ""));
+  const auto submitted = submitted_tasks(partition, queued);
+  if (!submitted) return submitted.error();
   std::vector<size_t> todo;
   for (const SuiteProgram& entry : suite_.programs) {
     const Program& program = entry.program;
@@ -196,8 +224,8 @@ Status SlurmCampaign::plan(const std::string& partition, const Sink& sink, const
       outcome.reason = program.excluded + ": " + entry.evidence;
       continue;
     }
-    const auto known = submitted.find(program.id);
-    if (known != submitted.end() && queued.contains(known->second)) {
+    const auto known = submitted->find(program.id);
+    if (known != submitted->end() && queued.contains(known->second)) {
       tasks_.push_back({row, known->second, {}});
     } else if (!options_.again && take_result(row) && is_done(outcome.status)) {
       outcome.status = "kept";
@@ -212,7 +240,7 @@ Status SlurmCampaign::plan(const std::string& partition, const Sink& sink, const
   return submit(partition, todo);
 }
 
-Status SlurmCampaign::collect(const Sink& sink, const std::set<std::string>& queued) {
+Status SlurmCampaign::collect(const Sink& sink, const Queue& queued) {
   std::vector<Task> left;
   for (Task& task : tasks_) {
     if (take_result(task.row)) {

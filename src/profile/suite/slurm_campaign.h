@@ -4,7 +4,7 @@
 //
 //   FOLDER/times/PARTITION/        and FOLDER/profiles/PARTITION/, for either kind of campaign:
 //     list-N.txt, job-N.sh         programs of an array, its script
-//     arrays.tsv                   job id, list: what was submitted
+//     arrays.tsv                   job id, list: what was submitted; before that ?JOB-NAME, list: what was about to be
 //     results/PROGRAM.json         what became of it (perfcast.collection/1), written last
 //     results/PROGRAM.db           its rows, a corpus
 //     logs/, profiles/
@@ -12,7 +12,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,12 +54,14 @@ class SlurmCampaign {
 
   SlurmCampaign(const Suite& suite, CampaignOptions options, SlurmClient client, Sleep sleep);
 
-  // Errors: "bad-usage" (a partition's name, a folder that sbatch can't take), "file-error", "campaign-running"
+  // Errors: "bad-usage" (a partition's name, a folder that sbatch can't take), "file-error" (also a history that
+  // can't be read), "campaign-running"
   // (another process works on the folder), "interrupted", and the client's. A task without a result a minute after it
   // left the queue is "failed".
   Result<std::vector<CampaignRow>> run(const Sink& sink, const Progress& progress);
 
  private:
+  using Queue = std::map<std::string, std::string>;  // of SlurmClient::queued
   struct Task {
     size_t row = 0;                         // in rows_
     std::string job;                        // "123_4"
@@ -68,9 +69,11 @@ class SlurmCampaign {
   };
 
   Status check() const;
-  Status plan(const std::string& partition, const Sink& sink, const std::set<std::string>& queued);
+  Status plan(const std::string& partition, const Sink& sink, const Queue& queued);
   Status submit(const std::string& partition, const std::vector<size_t>& rows);
-  Status collect(const Sink& sink, const std::set<std::string>& queued);
+  Status record(const std::string& partition, const std::string& line) const;
+  Result<std::map<std::string, std::string>> submitted_tasks(const std::string& partition, const Queue& queued) const;
+  Status collect(const Sink& sink, const Queue& queued);
   Status wait(const Sink& sink, const Progress& progress);
   bool take_result(size_t row);
   std::string task_script(const std::string& partition, const std::string& list) const;

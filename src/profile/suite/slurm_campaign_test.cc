@@ -39,13 +39,14 @@ class Campaign : public testing::Test {
       requests_.push_back(request);
       if (request.partition == refuses_) return Error{"slurm-failed", "invalid partition", "", ""};
       const std::string job = std::to_string(100 + requests_.size());
+      names_[job] = request.name;
       for (size_t i = 1; i <= request.tasks; ++i) queue_.push_back({job + "_" + std::to_string(i), request.partition});
       return job;
     };
-    client_.queued = [this]() -> Result<std::set<std::string>> {
+    client_.queued = [this]() -> Result<std::map<std::string, std::string>> {
       if (squeue_fails_ > 0 && squeue_fails_-- > 0) return Error{"slurm-failed", "timed out", "", ""};
-      std::set<std::string> jobs;
-      for (const auto& [job, partition] : queue_) jobs.insert(job);
+      std::map<std::string, std::string> jobs;
+      for (const auto& [job, partition] : queue_) jobs[job] = names_[job.substr(0, job.find('_'))];
       return jobs;
     };
   }
@@ -114,6 +115,7 @@ class Campaign : public testing::Test {
   std::vector<ArrayRequest> requests_;
   std::vector<std::pair<std::string, std::string>> queue_;
   std::vector<std::string> sunk_;
+  std::map<std::string, std::string> names_;  // of jobs, by id
   std::string refuses_, dies_;
   std::string late_;  // its result is seen lag_s_ after it left the queue
   double clock_s_ = 0, left_queue_s_ = 0, lag_s_ = 0;
@@ -226,7 +228,7 @@ TEST_F(Campaign, BearsABusyControllerNotAnAbsentOne) {
   squeue_fails_ = 0;
   int calls = 0;
   const auto real = client_.queued;
-  client_.queued = [&]() -> Result<std::set<std::string>> {
+  client_.queued = [&]() -> Result<std::map<std::string, std::string>> {
     if (++calls >= 3 && calls <= 5) return Error{"slurm-failed", "timed out", "", ""};
     return real();
   };
@@ -249,15 +251,50 @@ TEST_F(Campaign, RefusesOddNamesAndASecondProcess) {
   options_.folder = folder_.path() + "/100%";
   EXPECT_EQ(run().error().code, "bad-usage");
   options_.folder = folder_.path() + "/campaign";
-  client_.queued = [this]() -> Result<std::set<std::string>> {
+  client_.queued = [this]() -> Result<std::map<std::string, std::string>> {
     SlurmCampaign other(suite_, options_, client_, [](double) { return Status(); });
     const auto rows =
         other.run([](const std::string&, const std::string&) { return Status(); }, [](const std::string&) {});
     EXPECT_EQ(rows.ok() ? "" : rows.error().code, "campaign-running");
-    return std::set<std::string>();
+    return std::map<std::string, std::string>();
   };
   options_.wait = false;
   EXPECT_TRUE(run().ok());
+}
+
+// Killed between sbatch and its record: the queue tells the array by its name.
+TEST_F(Campaign, AnArrayWhoseIdWasNeverWrittenDownIsNotSubmittedTwice) {
+  options_.partitions = {"p"};
+  options_.wait = false;
+  const auto submit = client_.submit;
+  client_.submit = [&](const ArrayRequest& request) -> Result<std::string> {
+    (void)submit(request);
+    return Error{"slurm-failed", "killed", "", ""};
+  };
+  ASSERT_FALSE(run().ok());
+  ASSERT_EQ(queue_.size(), 2U);
+  client_.submit = submit;
+  EXPECT_THAT(statuses(run()), ElementsAre("p a waiting", "p b waiting", "p c excluded"));
+  EXPECT_THAT(requests_, IsEmpty());
+  queue_.clear();  // cancelled: it is submitted anew
+  (void)run();
+  EXPECT_EQ(requests_.size(), 1U);
+}
+
+TEST_F(Campaign, AHistoryThatCantBeReadIsNotOverwritten) {
+  options_.partitions = {"p"};
+  options_.wait = false;
+  (void)run();
+  const std::string path = options_.folder + "/times/p/arrays.tsv";
+  std::filesystem::rename(path, path + ".kept");
+  std::filesystem::create_directory(path);
+  EXPECT_EQ(run().error().code, "file-error");
+  EXPECT_THAT(requests_, IsEmpty());
+  std::filesystem::remove(path);
+  std::filesystem::rename(path + ".kept", path);
+  std::filesystem::remove(options_.folder + "/times/p/list-1.txt");
+  EXPECT_FALSE(run().ok());
+  EXPECT_THAT(requests_, IsEmpty());
 }
 
 TEST_F(Campaign, APartitionThatSlurmRefusesIsAnError) {

@@ -52,13 +52,14 @@ Result<std::string> parse_job_id(std::string_view text) {
   return std::string(id);
 }
 
-std::set<std::string> parse_queue(std::string_view text) {
-  std::set<std::string> tasks;
+std::map<std::string, std::string> parse_queue(std::string_view text) {
+  std::map<std::string, std::string> tasks;
   for (const std::string& line : split(text, '\n')) {
-    const std::string_view id = trim(line);
+    const std::string_view row = trim(line);
+    const std::string_view id = row.substr(0, row.find(' '));
     const size_t bar = id.find('_');
     if (bar == std::string_view::npos || !is_digits(id.substr(0, bar)) || !is_digits(id.substr(bar + 1))) continue;
-    tasks.emplace(id);
+    tasks.emplace(id, trim(row.substr(id.size())));
   }
   return tasks;
 }
@@ -69,19 +70,19 @@ SlurmClient real_slurm_client() {
     std::vector<std::string> command = {"sbatch",
                                         "--parsable",
                                         "--partition=" + request.partition,
-                                        "--job-name=" + request.name,
                                         "--array=1-" + std::to_string(request.tasks),
                                         "--output=" + request.output,
                                         "--ntasks=1"};
     if (request.exclusive) command.emplace_back("--exclusive");
     command.insert(command.end(), request.options.begin(), request.options.end());
+    command.push_back("--job-name=" + request.name);  // the last one holds: a later call knows the array by it
     command.push_back(request.script);
     const auto text = answer_of_slurm(command);
     if (!text) return text.error();
     return parse_job_id(*text);
   };
-  client.queued = []() -> Result<std::set<std::string>> {
-    const auto text = answer_of_slurm({"squeue", "--noheader", "--array", "--me", "--format=%i"});
+  client.queued = []() -> Result<std::map<std::string, std::string>> {
+    const auto text = answer_of_slurm({"squeue", "--noheader", "--array", "--me", "--format=%i %j"});
     if (!text) return text.error();
     return parse_queue(*text);
   };

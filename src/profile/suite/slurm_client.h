@@ -2,7 +2,7 @@
 // What is asked of Slurm, through its own commands: sbatch and squeue of a campaign, srun of one command.
 
 #include <functional>
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,8 +22,8 @@ struct ArrayRequest {
 struct SlurmClient {
   // The new array's job id. Errors: "slurm-missing", "slurm-failed" with what sbatch said.
   std::function<Result<std::string>(const ArrayRequest&)> submit;
-  // "123_4" for each of the user's tasks that waits or runs. Errors as submit().
-  std::function<Result<std::set<std::string>>()> queued;
+  // "123_4" -> the job's name, for each of the user's tasks that waits or runs. Errors as submit().
+  std::function<Result<std::map<std::string, std::string>>()> queued;
 };
 
 SlurmClient real_slurm_client();
@@ -42,7 +42,7 @@ Result<std::string> answer_of_node(const NodeRequest& request, const std::vector
 
 // What sbatch --parsable prints: "123" or "123;cluster". Error "slurm-failed" for anything else.
 Result<std::string> parse_job_id(std::string_view text);
-// What squeue prints for the format %i, one per line; lines that are no job id are passed over.
-std::set<std::string> parse_queue(std::string_view text);
+// What squeue prints for the format "%i %j", one task per line; lines that begin with no job id are passed over.
+std::map<std::string, std::string> parse_queue(std::string_view text);
 
 }  // namespace perfcast

@@ -13,6 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Pair;
 
 TEST(SlurmClientTest, JobIds) {
   EXPECT_EQ(*parse_job_id("123\n"), "123");
@@ -23,7 +24,8 @@ TEST(SlurmClientTest, JobIds) {
 }
 
 TEST(SlurmClientTest, Queue) {
-  EXPECT_THAT(parse_queue("12_1\n  12_22  \n7\n12_[3-4]\nx_1\n_1\n1_\n\n"), ElementsAre("12_1", "12_22"));
+  EXPECT_THAT(parse_queue("12_1 my job\n  12_22  \n7 a\n12_[3-4] a\nx_1\n_1\n1_\n\n"),
+              ElementsAre(Pair("12_1", "my job"), Pair("12_22", "")));
 }
 
 // Stand-ins for Slurm's commands, in a PATH of their own.
@@ -49,8 +51,8 @@ TEST_F(FakeSlurm, SubmitsAnArray) {
   ASSERT_TRUE(job.ok()) << job.error().message;
   EXPECT_EQ(*job, "42");
   EXPECT_EQ(*read_file(folder_.path() + "/arguments"),
-            "--parsable\n--partition=epyc\n--job-name=perfcast-cloud\n--array=1-3\n--output=/x/%A_%a\n--ntasks=1\n"
-            "--exclusive\n--qos=low\n/x/job 1.sh\n");
+            "--parsable\n--partition=epyc\n--array=1-3\n--output=/x/%A_%a\n--ntasks=1\n"
+            "--exclusive\n--qos=low\n--job-name=perfcast-cloud\n/x/job 1.sh\n");
 }
 
 TEST_F(FakeSlurm, SaysWhatSlurmSaid) {

@@ -53,7 +53,7 @@ Error too_few(const HereOutcome& outcome, const HereOptions& options, double nee
                   : fmt::format("{} program{} done within {:.1f} s, and {} are needed to notice a wrong one", done,
                                 done == 1 ? " was" : "s were", options.budget_s, kFewestRuns),
         "budget_s",
-        fmt::format("a longer budget: about {:.0f} s, besides measuring caches and memory, which is in it, too; or "
+        fmt::format("a longer time limit: about {:.0f} s, besides measuring caches and memory, which is in it, too; or "
                     "fewer repeats",
                     std::ceil(needed_s)));
   }

@@ -100,7 +100,7 @@ TEST(AdaptHere, FewerThanThreeProgramsAreRefused) {
     EXPECT_EQ(outcome.error().code, "short-budget");
     EXPECT_EQ(outcome.error().where, "budget_s");
     EXPECT_THAT(outcome.error().message, HasSubstr(message));
-    EXPECT_THAT(outcome.error().expected, HasSubstr("a longer budget: about"));
+    EXPECT_THAT(outcome.error().expected, HasSubstr("a longer time limit: about"));
   }
   HereSetting enough;
   AdaptScenario scenario = enough.scenario();

@@ -14,6 +14,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "machine/facts/processor_json.h"
 
 namespace perfcast::program {
 namespace {
@@ -26,7 +27,6 @@ constexpr double kAllBeyond = 2;        // of the facts' own interval: not one r
 constexpr double kOtherDeviations = 8;  // one run beside the others
 constexpr size_t kNamed = 12;           // programs in an error
 constexpr size_t kMostFacts = 1000;
-constexpr size_t kMostFlags = 4000;             // the longest lists of flags that kernels print have some 150
 constexpr double kLeast = 1e-15, kMost = 1e15;  // seconds, units of work, seconds of one: beyond them it is a mistake
 
 struct TimeUnit {
@@ -159,7 +159,7 @@ Result<FoldedRuns> fold_runs(const Bundle& bundle, const std::map<std::string, P
 }  // namespace
 
 Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std::string& source) {
-  const auto table = CsvTable::parse(text, source);
+  const auto table = CsvTable::parse_any_form(text, source);
   if (!table) return table.error();
   const auto program = table->column("program"), seconds = table->column("seconds");
   if (!program || !seconds) {
@@ -213,13 +213,6 @@ Result<Platform> parse_platform_facts(std::string_view text, const std::string& 
     return Error{"bad-facts", what, source, expected};
   };
   if (!json->is_object()) return bad("the file holds no object", "{\"name\": ..., \"vendor\": ..., \"facts\": {...}}");
-  static const std::vector<std::string> known = {"name",  "vendor",   "arch",  "kind",  "segment", "cpu_family",
-                                                 "model", "stepping", "flags", "facts", "id",      "source"};
-  for (const auto& [key, value] : json->items()) {
-    if (std::find(known.begin(), known.end(), key) == known.end())
-      return bad("the key '" + printable(key.substr(0, 60)) + "' is unknown",
-                 "such as " + nearest_names(key, known, 3));
-  }
   JsonReader in(*json, source);
   Platform platform;
   platform.name = in.string("name");
@@ -227,15 +220,10 @@ Result<Platform> parse_platform_facts(std::string_view text, const std::string& 
   platform.arch = arch_key(in.string_or("arch", ""));
   platform.kind = in.string_or("kind", "cpu");
   platform.segment = in.string_or("segment", "");
-  for (const auto& [key, number] :
-       {std::pair{"cpu_family", &platform.cpu_family}, {"model", &platform.model}, {"stepping", &platform.stepping}}) {
-    if (json->contains(key)) *number = in.integer(key);
-  }
-  if (json->contains("flags")) platform.flags = in.strings("flags");
-  if (Status status = in.finish(); !status) return bad(status.error().message, "text and whole numbers");
-  if (platform.flags.size() > kMostFlags) {
-    return bad(fmt::format("\"flags\" has {} names", platform.flags.size()), fmt::format("at most {}", kMostFlags));
-  }
+  read_numbers(in, platform);
+  platform.flags = in.strings("flags", kMostFlags);
+  in.refuse_others({"facts", "id", "source"});
+  if (Status status = in.finish(); !status) return bad(status.error().message, status.error().expected);
   if (platform.name.empty()) return bad("the platform has no name", "\"name\": what tables are to call it");
   platform.id = slug(platform.name);
   if (platform.id.empty()) return bad("the name has no letter or digit", "a name of letters and digits");

@@ -63,9 +63,10 @@ TEST(AdaptPlatform, RunsAreReadFromCsv) {
   EXPECT_EQ(other.error().message, "there is no column 'program' among prog, time");
   EXPECT_EQ(other.error().expected, "the columns program, seconds and, where it is not 1, work_units");
   const auto semicolons = parse_adapt_runs("program;seconds\na;1,5\n", "r");
-  ASSERT_FALSE(semicolons);
-  EXPECT_THAT(semicolons.error().message, HasSubstr("look separated by semicolons"));
-  EXPECT_THAT(parse_adapt_runs("program;seconds\na;1.5\n", "r").error().message, HasSubstr("by semicolons"));
+  ASSERT_TRUE(semicolons.ok()) << to_text(semicolons.error());
+  EXPECT_EQ((*semicolons)[0].seconds, 1.5);
+  EXPECT_THAT(parse_adapt_runs("program,seconds\na,\"1,500\"\n", "r").error().message,
+              HasSubstr("may have a decimal comma or thousands"));
   EXPECT_EQ(parse_adapt_runs("program,seconds\n", "r").error().code, "too-few-runs");
   EXPECT_EQ(parse_adapt_runs("program,seconds\na,0\n", "r").error().code, "bad-runs");
   EXPECT_EQ(parse_adapt_runs("program,seconds\na,\n", "r").error().code, "bad-runs");
@@ -93,17 +94,16 @@ TEST(AdaptPlatform, FactsAreReadFromJson) {
   EXPECT_EQ(platform->facts.at("l2_bytes"), 1048576);
   EXPECT_EQ(parse_platform_facts("[]", "f").error().code, "bad-facts");
   std::string flags = "\"a\"";
-  for (int i = 0; i < 5000; ++i) flags += ",\"f" + std::to_string(i) + "\"";
+  for (int i = 0; i < 10000; ++i) flags += ",\"f" + std::to_string(i) + "\"";
   const auto flagged = parse_platform_facts("{\"name\": \"a\", \"flags\": [" + flags + "]}", "f");
   ASSERT_FALSE(flagged);
-  EXPECT_EQ(flagged.error().message, "\"flags\" has 5001 names");
+  EXPECT_EQ(flagged.error().message, "f.flags: found 10001 entries, expected at most 10000");
   EXPECT_EQ(parse_platform_facts(R"({"name": ""})", "f").error().code, "bad-facts");
   EXPECT_EQ(parse_platform_facts(R"({"name": "a", "facts": {"l2_bytes": "big"}})", "f").error().code, "bad-facts");
   EXPECT_EQ(parse_platform_facts(R"({"name": "a", "cpu_family": "x"})", "f").error().code, "bad-facts");
   const auto mistyped = parse_platform_facts(R"({"name": "a", "vendr": "AMD"})", "f");
   ASSERT_FALSE(mistyped);
-  EXPECT_EQ(mistyped.error().message, "the key 'vendr' is unknown");
-  EXPECT_THAT(mistyped.error().expected, HasSubstr("such as vendor"));
+  EXPECT_THAT(mistyped.error().message, HasSubstr("f.vendr: found an unknown key, expected one of vendor, "));
 }
 
 TEST(AdaptPlatform, FactsAreThoseOfThePlatformsThatAreKnown) {

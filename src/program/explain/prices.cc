@@ -56,11 +56,7 @@ Result<size_t> price_column(const CsvTable& table, const std::string& source, bo
 }  // namespace
 
 Result<PriceList> PriceList::parse(std::string_view csv, const std::string& source, const PriceOptions& options) {
-  const std::string_view header = csv.substr(0, csv.find('\n'));
-  if (header.find(',') == std::string_view::npos && header.find(';') != std::string_view::npos) {
-    return Error{"bad-csv", "the columns are separated by semicolons", source + ":1", "commas between them"};
-  }
-  const auto table = CsvTable::parse(csv, source);
+  const auto table = CsvTable::parse_any_form(csv, source);
   if (!table) return table.error();
   const auto vendor = named_column(*table, source, "vendor", "the cloud, such as aws");
   if (!vendor) return vendor.error();

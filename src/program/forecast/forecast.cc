@@ -432,7 +432,14 @@ bool instance_order(const InstanceRow& a, const InstanceRow& b, std::optional<Fo
 }
 
 Status check_success(const Profile& profile, bool accept_failure) {
-  if (profile.ok() || accept_failure) return {};
+  if (accept_failure) return {};
+  for (const ProfileWarning& warning : profile.warnings) {
+    if (warning.code != "runs-differ") continue;
+    return Error{"runs-differ", warning.message, profile.program,
+                 "a command that does the same in every run, also under the emulator (which knows no io_uring, and starts "
+                 "no program that lies in memory); or --accept-failure, to forecast from these counts all the same"};
+  }
+  if (profile.ok()) return {};
   if (!profile.signal && !profile.exit_code) {
     return Error{"program-failed", "the profile does not say how the program ended: the field exit_code is missing",
                  profile.program, "exit_code 0 in the profile"};
@@ -561,7 +568,7 @@ Result<ProgramForecast> forecast_in_full(const Forecaster& forecaster, const Pro
     report.forecast_ids.push_back(platform.id);
     report.forecast_names.push_back(platform.name);
   }
-  explain(bundle, profile, report);
+  if (request.reasons || request.explain) explain(bundle, profile, report);
   if (Status apart = take_apart(bundle, profile, request, report); !apart) return apart.error();
   return ProgramForecast{std::move(report), against_mean->covariance, against_mean->half_width};
 }

@@ -39,6 +39,7 @@ struct ForecastRequest {
   std::optional<Sort> sort;
   bool strict = false;  // a measured time out of line with the others is an error, not a note
   std::optional<PriceList> prices;
+  bool reasons = true;           // what the forecast comes from: attribution and features of the report
   bool explain = false;          // takes the forecast apart, input by input
   std::string explain_platform;  // of which that is told first, as find_platform(); empty: the first of the rows
   std::string explain_against;   // what sets that apart from this platform, likewise; empty: from the mean
@@ -126,7 +127,8 @@ struct ForecastReport {
   std::optional<std::vector<Price>> unmatched_prices;
 };
 
-// Error "program-failed" for the profile of a run that failed, or that does not say how it ended, unless accepted.
+// Unless accepted, errors "program-failed" for the profile of a run that failed, or that does not say how it ended, and
+// "runs-differ" where its runs ended differently: its counts may be those of a failure under the emulator.
 Status check_success(const Profile& profile, bool accept_failure);
 
 // What can be found wrong in a request before there is a profile: its filters, measured times and reference.

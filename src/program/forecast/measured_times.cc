@@ -117,15 +117,16 @@ void note_times_apart(const Bundle& bundle, const Forecast& unmeasured, const st
     levels.push_back({each.log_seconds - unmeasured.log_rpv(each.platform), each.platform});
   }
   const size_t all_stated = levels.size();
-  if (report.host && report.host_time_s && !measured_on(stated, report.host->platform)) {
+  const bool sure_of_host = report.host && report.host->certainty == HostMatch::Certainty::kName;
+  if (sure_of_host && report.host_time_s && !measured_on(stated, report.host->platform)) {
     const auto host = static_cast<int64_t>(report.host->platform);
     levels.push_back({std::log(*report.host_time_s) - unmeasured.log_rpv(host), host});
   }
   if (all_stated >= 2 && levels.size() > all_stated && note_unit_of_all(levels, report)) return;
-  if (all_stated >= 1 && levels.size() >= 3) {
+  if (levels.size() >= 3) {
     size_t worst = 0;
     double log_apart = 0;
-    for (size_t i = 0; i < all_stated; ++i) {
+    for (size_t i = 0; i < levels.size(); ++i) {
       std::vector<double> others;
       for (size_t other = 0; other < levels.size(); ++other) {
         if (other != i) others.push_back(levels[other].log_seconds);
@@ -136,6 +137,15 @@ void note_times_apart(const Bundle& bundle, const Forecast& unmeasured, const st
       log_apart = apart;
     }
     if (std::abs(log_apart) < std::log(kApart)) return;
+    if (worst == all_stated) {
+      report.out_of_line = fmt::format(
+          "the run here took {} of what the measured times and the forecast imply ({} in place of {}): was it of the "
+          "same input, on a quiet machine?",
+          times_text(std::exp(log_apart)), human_seconds(*report.host_time_s),
+          human_seconds(std::exp(std::log(*report.host_time_s) - log_apart)));
+      report.notes.push_back(report.out_of_line + " Intervals don't know of it");
+      return;
+    }
     const std::string unit = fitting_unit(std::exp(log_apart));
     report.out_of_line = fmt::format(
         "the measured time of {} is {} of what the other times and the forecast imply ({} in place of {}){}",

@@ -19,7 +19,8 @@ void note_contradiction(const Forecast& by_stated, const std::vector<Measurement
                         const std::vector<Measurement>& measured, ForecastReport& report);
 
 // Times that were stated, and the run here, against each other, by the forecast that knows none of them. Of three and
-// more the one that is out of line is named; of two nobody can tell.
+// more the one that is out of line is named, also the run here; of two nobody can tell. The run counts where its host
+// is surely known.
 void note_times_apart(const Bundle& bundle, const Forecast& unmeasured, const std::vector<Measurement>& stated,
                       ForecastReport& report);
 

@@ -11,7 +11,6 @@
 #include "ai/gemm/report/slides.h"
 #include "ai/gemm/rung/rung.h"
 #include "base/json.h"
-#include "base/report/put_known.h"
 #include "base/report/table.h"
 #include "base/text.h"
 

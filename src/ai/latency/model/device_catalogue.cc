@@ -9,7 +9,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/known_keys.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -41,15 +40,6 @@ constexpr std::array kNumbers = {
 constexpr std::array<const char*, kMathModes> kModes = {"fp32", "tf32", "half", "fp8", "int8"};
 constexpr double kLeastPeak = 1e8, kMostPeak = 1e18;
 constexpr std::array kKinds = {"gpu", "tpu", "cpu"};
-
-const std::vector<std::string>& device_keys() {
-  static const std::vector<std::string> keys = [] {
-    std::vector<std::string> all = {"name", "aliases", "vendor", "kind", "generation", "peak_flops", "sources"};
-    for (const NumberFact& fact : kNumbers) all.emplace_back(fact.key);
-    return all;
-  }();
-  return keys;
-}
 
 double checked(JsonReader& in, const std::string& key, double value, double least, double most) {
   if (value >= least && value <= most) return value;
@@ -94,7 +84,7 @@ void read_peaks(JsonReader& in, DeviceFacts& device) {
   }
 }
 
-// "units, clock_hz: a document", the facts being those that a device has.
+// "units, clock_hz: a document", the facts being those that a device has: what was asked for.
 void check_sources(JsonReader& in, const std::vector<std::string>& sources) {
   for (const std::string& source : sources) {
     const size_t colon = source.find(": ");
@@ -105,7 +95,7 @@ void check_sources(JsonReader& in, const std::vector<std::string>& sources) {
     }
     for (const std::string& part : split(source.substr(0, colon), ',')) {
       const std::string fact(trim(part));
-      const auto& keys = device_keys();
+      const std::vector<std::string>& keys = in.asked();
       if (std::find(keys.begin(), keys.end(), fact) == keys.end()) {
         in.complain("sources", "'" + printable(fact.substr(0, 60)) + "' is no fact",
                     "one of " + nearest_names(fact, keys, 3));
@@ -198,7 +188,7 @@ Result<DeviceCatalogue> parse_device_catalogue(std::string_view text, const std:
   const std::string schema = in.string("schema");
   if (!schema.empty() && schema != kSchema) in.complain("schema", "'" + printable(schema.substr(0, 60)) + "'", kSchema);
   const Json* devices = in.require_array("devices");
-  complain_of_unknown(in, *json, {"schema", "note", "devices"});
+  in.refuse_others({"note"});
   if (devices != nullptr && (devices->empty() || devices->size() > kMostDevices)) {
     in.complain("devices", fmt::format("{} devices", devices->size()), fmt::format("1 to {}", kMostDevices));
   }
@@ -207,7 +197,7 @@ Result<DeviceCatalogue> parse_device_catalogue(std::string_view text, const std:
   for (size_t i = 0; i < devices->size(); ++i) {
     JsonReader device_in((*devices)[i], fmt::format("{}.devices[{}]", source, i));
     catalogue.devices.push_back(device_from(device_in));
-    complain_of_unknown(device_in, (*devices)[i], device_keys());
+    device_in.refuse_others();
     if (Status finished = device_in.finish(); !finished) return finished.error();
   }
   if (Status unique = check_unique(catalogue, source); !unique) return unique.error();

@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/known_keys.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -54,14 +53,6 @@ double checked(JsonReader& in, const std::string& key, double value, Range range
 
 double number(JsonReader& in, const std::string& key, Range range) { return checked(in, key, in.number(key), range); }
 
-template <typename Fields>
-std::vector<std::string> keys_of(const Fields& fields) {
-  std::vector<std::string> keys;
-  keys.reserve(fields.size());
-  for (const auto& field : fields) keys.emplace_back(field.key);
-  return keys;
-}
-
 Result<DeviceFacts> facts_from(const Json& json, const std::string& path) {
   JsonReader in(json, path);
   DeviceFacts facts;
@@ -73,7 +64,7 @@ Result<DeviceFacts> facts_from(const Json& json, const std::string& path) {
   if (const auto link = in.optional_number("link_bytes_per_s")) {
     facts.link_bytes_per_s = checked(in, "link_bytes_per_s", *link, {1e6, 1e14});
   }
-  complain_of_unknown(in, json, {"name", "memory_bytes_per_s", "units", "clock_hz", "half_flops", "link_bytes_per_s"});
+  in.refuse_others();
   if (Status finished = in.finish(); !finished) return finished.error();
   return facts;
 }
@@ -83,7 +74,7 @@ Status read_fields(const Json& json, const std::string& path, const Fields& fiel
                    HalfPrecisionParameters& parameters) {
   JsonReader in(json, path);
   for (const ProductField& field : fields) parameters.*field.member = number(in, field.key, field.range);
-  complain_of_unknown(in, json, keys_of(fields));
+  in.refuse_others();
   return in.finish();
 }
 
@@ -91,13 +82,13 @@ Status read_vectors(const Json& json, const std::string& path, HalfPrecisionPara
   JsonReader in(json, path);
   std::array<const Json*, kVectorKinds> kinds{};
   for (size_t i = 0; i < kVectorKinds; ++i) kinds[i] = in.require_object(kVectorKindNames[i]);
-  complain_of_unknown(in, json, {kVectorKindNames.begin(), kVectorKindNames.end()});
+  in.refuse_others();
   if (Status finished = in.finish(); !finished) return finished;
   for (size_t i = 0; i < kVectorKinds; ++i) {
     JsonReader kind_in(*kinds[i], path + "." + kVectorKindNames[i]);
     parameters.vector[i].start_s = number(kind_in, "start_s", kStart);
     parameters.vector[i].bytes_per_cycle = number(kind_in, "bytes_per_cycle", kBytesPerCycle);
-    complain_of_unknown(kind_in, *kinds[i], {"start_s", "bytes_per_cycle"});
+    kind_in.refuse_others();
     if (Status finished = kind_in.finish(); !finished) return finished;
   }
   return {};
@@ -112,7 +103,7 @@ Result<HalfPrecisionDevice> device_from(const Json& json, const std::string& pat
   HalfPrecisionDevice device;
   device.parameters.product_log_error = number(in, "product_log_error", kLogError);
   device.parameters.vector_log_error = number(in, "vector_log_error", kLogError);
-  complain_of_unknown(in, json, {"facts", "product", "vector", "link", "product_log_error", "vector_log_error"});
+  in.refuse_others();
   if (Status finished = in.finish(); !finished) return finished.error();
   auto read = facts_from(*facts, path + ".facts");
   if (!read) return read.error();
@@ -168,7 +159,7 @@ Result<HalfPrecisionBundle> parse_half_precision(std::string_view text, const st
   const Json* card = in.require_object("card");
   bundle.transfer_log_error = number(in, "transfer_log_error", kLogError);
   const Json* devices = in.require_array("devices");
-  complain_of_unknown(in, *json, {"schema", "card", "transfer_log_error", "devices"});
+  in.refuse_others();
   if (devices != nullptr && (devices->empty() || devices->size() > kMostHalfDevices)) {
     in.complain("devices", fmt::format("{} devices", devices->size()), fmt::format("1 to {}", kMostHalfDevices));
   }
@@ -177,7 +168,7 @@ Result<HalfPrecisionBundle> parse_half_precision(std::string_view text, const st
   bundle.source = card_in.string("source");
   bundle.licence = card_in.string("licence");
   bundle.trained = card_in.string("trained");
-  complain_of_unknown(card_in, *card, {"source", "licence", "trained"});
+  card_in.refuse_others();
   if (Status finished = card_in.finish(); !finished) return finished.error();
   for (size_t i = 0; i < devices->size(); ++i) {
     auto device = device_from((*devices)[i], fmt::format("{}.devices[{}]", source, i));

@@ -25,6 +25,15 @@ class GgufWriter {
     begin(key, 10);
     put(keys_, value);
   }
+  // What gguf-split writes into each piece; `number` from 0.
+  void split(uint16_t number, uint16_t count, int32_t tensors) {
+    begin("split.no", 2);
+    put(keys_, number);
+    begin("split.count", 2);
+    put(keys_, count);
+    begin("split.tensors.count", 5);
+    put(keys_, tensors);
+  }
   void f32(const std::string& key, float value) {
     begin(key, 6);
     put(keys_, value);
@@ -86,9 +95,32 @@ class GgufWriter {
   std::string keys_, tensors_;
 };
 
-// A llama of 2 layers, 64 wide, 4 heads, 2 of keys and values, FFN 128, vocabulary 100; matrices as Q8_0, norms as F32.
-inline GgufWriter tiny_llama(uint32_t version = 3) {
-  GgufWriter file(version);
+struct TinyTensor {
+  std::string name;
+  std::vector<uint64_t> shape;
+  uint32_t type;
+};
+
+// Of tiny_llama(), in a file's order.
+inline std::vector<TinyTensor> tiny_tensors() {
+  std::vector<TinyTensor> all = {{"token_embd.weight", {64, 100}, 8}};
+  for (const std::string layer : {"blk.0.", "blk.1."}) {
+    all.push_back({layer + "attn_norm.weight", {64}, 0});
+    all.push_back({layer + "attn_q.weight", {64, 64}, 8});
+    all.push_back({layer + "attn_k.weight", {64, 32}, 8});
+    all.push_back({layer + "attn_v.weight", {64, 32}, 8});
+    all.push_back({layer + "attn_output.weight", {64, 64}, 8});
+    all.push_back({layer + "ffn_norm.weight", {64}, 0});
+    all.push_back({layer + "ffn_gate.weight", {64, 128}, 8});
+    all.push_back({layer + "ffn_up.weight", {64, 128}, 8});
+    all.push_back({layer + "ffn_down.weight", {128, 64}, 8});
+  }
+  all.push_back({"output_norm.weight", {64}, 0});
+  all.push_back({"output.weight", {64, 100}, 8});
+  return all;
+}
+
+inline void tiny_metadata(GgufWriter& file) {
   file.text("general.architecture", "llama");
   file.text("general.name", "tiny");
   file.u32("llama.block_count", 2);
@@ -99,20 +131,13 @@ inline GgufWriter tiny_llama(uint32_t version = 3) {
   file.u32("llama.context_length", 512);
   file.f32("llama.rope.freq_base", 10000);
   file.text_array("tokenizer.ggml.tokens", std::vector<std::string>(100, "x"));
-  file.tensor("token_embd.weight", {64, 100}, 8);
-  for (const std::string layer : {"blk.0.", "blk.1."}) {
-    file.tensor(layer + "attn_norm.weight", {64}, 0);
-    file.tensor(layer + "attn_q.weight", {64, 64}, 8);
-    file.tensor(layer + "attn_k.weight", {64, 32}, 8);
-    file.tensor(layer + "attn_v.weight", {64, 32}, 8);
-    file.tensor(layer + "attn_output.weight", {64, 64}, 8);
-    file.tensor(layer + "ffn_norm.weight", {64}, 0);
-    file.tensor(layer + "ffn_gate.weight", {64, 128}, 8);
-    file.tensor(layer + "ffn_up.weight", {64, 128}, 8);
-    file.tensor(layer + "ffn_down.weight", {128, 64}, 8);
-  }
-  file.tensor("output_norm.weight", {64}, 0);
-  file.tensor("output.weight", {64, 100}, 8);
+}
+
+// A llama of 2 layers, 64 wide, 4 heads, 2 of keys and values, FFN 128, vocabulary 100; matrices as Q8_0, norms as F32.
+inline GgufWriter tiny_llama(uint32_t version = 3) {
+  GgufWriter file(version);
+  tiny_metadata(file);
+  for (const TinyTensor& each : tiny_tensors()) file.tensor(each.name, each.shape, each.type);
   return file;
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ai/system/completion_chunk.h"
+#include "ai/system/answer_stream.h"
 #include "ai/system/http_system.h"
 #include "ai/system/sse_reader.h"
 
@@ -29,10 +29,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto whole = events_of(text, size + 1);
   if (events_of(text, 1) != whole || events_of(text, 7) != whole) std::abort();
-  for (const std::string& event : whole) {
-    const auto chunk = parse_completion_chunk(event);
-    if (chunk && chunk->completion_tokens && *chunk->completion_tokens < 0) std::abort();
-  }
+  int64_t tokens = 0;
+  const auto token = [&tokens] { ++tokens; };
+  AnswerStream answer;
+  answer.take(text, 1, token);
+  answer.finish(token);
+  if (answer.counted_tokens() < 0 || answer.pieces() != tokens) std::abort();
   const auto prompts = parse_prompts(text, "input", true);
   if (!prompts) return 0;
   HttpSystemOptions options;

@@ -4,6 +4,7 @@
 /v1/completions, /v1/chat/completions   five pieces of text, then [DONE]; counts the requests it has seen
 /slow/...       the same, 20 ms before each piece
 /usage/...      with the server's own count of tokens, 9
+/late/...       as slow, then 300 ms until the reason, a count of 5 tokens and [DONE]
 /whole/...      one JSON answer, not streamed
 /reset/...      resets the connection after two pieces
 /short/...      closes the connection after two pieces, without an end
@@ -74,7 +75,7 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return None
         for i in range(5):
-            if mode == 'slow':
+            if mode in ('slow', 'late'):
                 time.sleep(0.02)
             if i == 2 and mode == 'reset':
                 time.sleep(0.1)
@@ -101,6 +102,10 @@ class Handler(BaseHTTPRequestHandler):
                 self.event({'error': {'message': 'overloaded'}})
                 continue
             self.piece(' word%d' % i)
+        if mode == 'late':
+            time.sleep(0.3)
+            self.event({'choices': [{'index': 0, 'text': '', 'finish_reason': 'stop'}]})
+            self.event({'choices': [], 'usage': {'completion_tokens': 5}})
         if mode == 'usage':
             self.event({'choices': [], 'usage': {'completion_tokens': 9}})
         self.event('[DONE]')

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
   const auto reader = MetricReader::create("accuracy", data[0] % 2 == 0 ? "" : "a(c+)u([0-9.]+)");
   if (!reader) std::abort();
-  auto log = parse_train_log(text, "input", *reader, "system");
+  auto log = parse_train_log(text, "input", *reader, "system", data[0] % 8 == 3 ? "start" : "");
   if (!log) return 0;
   if (log->whole_bytes > text.size()) std::abort();
   TrainReport report;

@@ -5,21 +5,31 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/report/table.h"
 #include "base/text.h"
 
 namespace perfcast::measure {
+namespace {
+
+ReportTable curve_table(const ThreadCurve& curve) {
+  using Q = Quantity;
+  using Row = ThreadPoint;
+  return table_of<Row>(
+      "", curve.points,
+      {{"threads_count", "  threads", Q::kCount, &Row::threads},
+       {"seen_threads_count", "", Q::kCount,
+        [](const Row& of) { return of.seen_threads_count > 0 ? ReportValue(of.seen_threads_count) : nullptr; }},
+       {"wall_s", "s", Q::kNumber, &Row::median_wall_s, 3},
+       {"cpu_s", "CPU s", Q::kNumber, &Row::median_cpu_s, 3},
+       {"runs_count", "", Q::kCount, [](const Row& of) { return of.wall_s.size(); }},
+       {"speed_up_ratio", "speed-up", Q::kNumber, &Row::speed_up_ratio},
+       {"efficiency_ratio", "efficiency", Q::kShare, &Row::efficiency_ratio, 0}});
+}
+
+}  // namespace
 
 std::string thread_curve_text(const ThreadCurve& curve) {
-  std::string text = "\nother numbers of threads, by " + curve.how + "\n";
-  TextTable table;
-  for (const char* title : {"  threads", "s", "CPU s", "speed-up", "efficiency"})
-    table.add_column(title, TextTable::Align::kRight);
-  for (const ThreadPoint& point : curve.points) {
-    table.add_row({std::to_string(point.threads), fmt::format("{:.3f}", point.median_wall_s),
-                   fmt::format("{:.3f}", point.median_cpu_s), fmt::format("{:.2f}", point.speed_up_ratio),
-                   in_percent(point.efficiency_ratio)});
-  }
-  text += table.to_text();
+  std::string text = "\nother numbers of threads, by " + curve.how + "\n" + rows_text(curve_table(curve));
   if (!curve.is_obeyed) {
     text += "  it does not go by them: as many threads ran each time\n";
   } else if (curve.serial) {
@@ -32,20 +42,10 @@ std::string thread_curve_text(const ThreadCurve& curve) {
 }
 
 Json thread_curve_json(const ThreadCurve& curve) {
-  Json points = Json::array();
-  for (const ThreadPoint& point : curve.points) {
-    points.push_back({{"threads_count", point.threads},
-                      {"seen_threads_count", point.seen_threads_count > 0 ? Json(point.seen_threads_count) : Json()},
-                      {"wall_s", point.median_wall_s},
-                      {"cpu_s", point.median_cpu_s},
-                      {"runs_count", point.wall_s.size()},
-                      {"speed_up_ratio", point.speed_up_ratio},
-                      {"efficiency_ratio", point.efficiency_ratio}});
-  }
   const auto& serial = curve.serial;
   return {{"how", curve.how},
           {"is_obeyed", curve.is_obeyed},
-          {"points", points},
+          {"points", rows_json(curve_table(curve))},
           {"one_thread_s", serial ? Json(serial->one_thread_s) : Json()},
           {"serial_ratio", serial ? Json(serial->serial_ratio) : Json()},
           {"serial_ratio_lower", serial ? Json(serial->lower) : Json()},

@@ -405,8 +405,9 @@ Status check_watts(const PowerTable& table, const std::string& source) {
 
 Result<PowerTable> read_power_table(std::string_view text, const std::string& source, const PowerTableOptions& options,
                                     PowerTableNotes& notes) {
-  const auto csv = CsvTable::parse(text, source);
+  const auto csv = CsvTable::parse_any_form(text, source);
   if (!csv) return csv.error();
+  if (!csv->form().empty()) notes.lines.push_back(source + " was read as having " + csv->form());
   if (csv->rows() > options.most_rows || csv->columns().size() > options.most_columns) {
     return Error{"too-large", fmt::format("{} rows of {} columns", csv->rows(), csv->columns().size()), source,
                  fmt::format("at most {} rows and {} columns", options.most_rows, options.most_columns)};

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/json.h"
+#include "base/report/table.h"
 #include "base/text.h"
 
 namespace perfcast::measure {
@@ -100,7 +101,39 @@ std::vector<size_t> report_trials(size_t trials, size_t points) {
   return at;
 }
 
-std::string share_text(double share) { return fmt::format("{:.0f}%", 100 * share); }
+struct ReplayRow {
+  std::string strategy;
+  size_t trials = 0;
+  double evaluated_share = 0;
+  ReplayScore score;
+  std::optional<double> seconds_per_seed;  // of all of its trials
+};
+
+ReportTable replay_table(const RecordedSpace& space, const Replay& replay) {
+  std::vector<ReplayRow> rows;
+  const size_t points = space.points.size();
+  for (const ReplayedStrategy& strategy : replay.strategies) {
+    for (const size_t trials : report_trials(replay.trials, points)) {
+      rows.push_back({name_of(strategy.kind), trials, static_cast<double>(trials) / static_cast<double>(points),
+                      score_after(replay, strategy, trials), std::nullopt});
+    }
+    rows.back().seconds_per_seed = strategy.spent_s / static_cast<double>(strategy.searches.size());
+  }
+  using Q = Quantity;
+  using Row = ReplayRow;
+  return table_of<Row>(
+      "", rows,
+      {{"strategy", "strategy", Q::kText, &Row::strategy},
+       {"trials", "trials", Q::kCount, &Row::trials},
+       {"evaluated_share", "of the space", Q::kShare, &Row::evaluated_share, 1},
+       {"mean_over_optimum_ratio", "best over optimum, mean", Q::kNumber,
+        [](const Row& row) { return row.score.mean_ratio; }, 3},
+       {"median_over_optimum_ratio", "median", Q::kNumber, [](const Row& row) { return row.score.median_ratio; }, 3},
+       {"worst_over_optimum_ratio", "worst", Q::kNumber, [](const Row& row) { return row.score.worst_ratio; }, 3},
+       {"within_5_percent_share", "seeds within 5%", Q::kShare, [](const Row& row) { return row.score.within_share; },
+        0},
+       {"", "s per seed", Q::kNumber, &Row::seconds_per_seed, 2}});
+}
 
 }  // namespace
 
@@ -188,47 +221,18 @@ std::string replay_text(const RecordedSpace& space, const Replay& replay, const 
       "recorded: {}: {} settings of {} knobs, {} not valid\noptimum {}, median {}; {} seeds of at most {} trials\n\n",
       printable(source), points, space.knobs.size(), space.invalid_points(), human_seconds(replay.best_s),
       human_seconds(replay.median_s), seeds, replay.trials);
-  TextTable table;
-  table.add_column("strategy", TextTable::Align::kLeft);
-  for (const char* title :
-       {"trials", "of the space", "best over optimum, mean", "median", "worst", "seeds within 5%", "s a seed"})
-    table.add_column(title, TextTable::Align::kRight);
-  for (const ReplayedStrategy& strategy : replay.strategies) {
-    for (const size_t trials : report_trials(replay.trials, points)) {
-      const ReplayScore score = score_after(replay, strategy, trials);
-      const bool is_last = trials == replay.trials;
-      table.add_row({name_of(strategy.kind), std::to_string(trials),
-                     fmt::format("{:.1f}%", 100 * static_cast<double>(trials) / static_cast<double>(points)),
-                     fmt::format("{:.3f}", score.mean_ratio), fmt::format("{:.3f}", score.median_ratio),
-                     fmt::format("{:.3f}", score.worst_ratio), share_text(score.within_share),
-                     is_last ? fmt::format("{:.2f}", strategy.spent_s / static_cast<double>(seeds)) : ""});
-    }
-  }
-  return text + table.to_text();
+  return text + rows_text(replay_table(space, replay));
 }
 
 void add_replay(const RecordedSpace& space, const Replay& replay, Json& tuning) {
   const size_t points = space.points.size();
-  Json rows = Json::array();
-  for (const ReplayedStrategy& strategy : replay.strategies) {
-    for (const size_t trials : report_trials(replay.trials, points)) {
-      const ReplayScore score = score_after(replay, strategy, trials);
-      rows.push_back({{"strategy", name_of(strategy.kind)},
-                      {"trials", trials},
-                      {"evaluated_share", static_cast<double>(trials) / static_cast<double>(points)},
-                      {"mean_over_optimum_ratio", score.mean_ratio},
-                      {"median_over_optimum_ratio", score.median_ratio},
-                      {"worst_over_optimum_ratio", score.worst_ratio},
-                      {"within_5_percent_share", score.within_share}});
-    }
-  }
   tuning["replay"] = {{"points", points},
                       {"invalid_points", space.invalid_points()},
                       {"optimum_s", replay.best_s},
                       {"median_s", replay.median_s},
                       {"default_is", "the median of the valid points"},
                       {"seeds", replay.strategies.front().searches.size()},
-                      {"rows", rows}};
+                      {"rows", rows_json(replay_table(space, replay))}};
 }
 
 }  // namespace perfcast::measure

@@ -52,9 +52,6 @@ class SpaceReader {
 
   Result<TuneFile> run() {
     JsonReader in(json_, source_);
-    check_keys(json_, source_,
-               {"schema", "knobs", "constraints", "objective", "limits", "command", "prepare", "check", "same_output",
-                "note"});
     const std::string schema = in.string("schema");
     if (!schema.empty() && schema != kTuneSchema) in.complain("schema", "'" + printable(schema) + "'", kTuneSchema);
     if (const Json* knobs = in.require_array("knobs"); knobs != nullptr) read_knobs(*knobs);
@@ -66,6 +63,7 @@ class SpaceReader {
     if (const Json* objective = in.object("objective"); objective != nullptr) read_objective(*objective);
     if (const Json* limits = in.object("limits"); limits != nullptr) read_limits(*limits);
     std::vector<Expression> constraints = read_constraints(in);
+    in.refuse_others();
     take_complaints(in);
     if (mistakes_.empty()) check_conditions();
     if (!mistakes_.empty()) {
@@ -97,13 +95,6 @@ class SpaceReader {
       if (mistakes_.size() < kMostSpaceMistakes) mistakes_.push_back(complaint);
     }
   }
-  void check_keys(const Json& object, const std::string& path, const std::vector<std::string>& known) {
-    if (!object.is_object()) return;
-    for (const auto& [key, value] : object.items()) {
-      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      complain(path, "there is no field '" + printable(key) + "'; near: " + nearest_names(key, known, 3));
-    }
-  }
 
   void read_knobs(const Json& array) {
     if (array.empty()) complain(source_ + ".knobs", "no knob: nothing to tune");
@@ -124,9 +115,6 @@ class SpaceReader {
   }
 
   Knob read_knob(const Json& object, const std::string& path) {
-    check_keys(
-        object, path,
-        {"name", "kind", "values", "from", "to", "step", "factor", "scale", "type", "default", "when", "flag", "note"});
     JsonReader in(object, path);
     Knob knob;
     knob.name = in.string("name");
@@ -180,6 +168,7 @@ class SpaceReader {
         in.complain("default", value ? "'" + printable(value->text) + "'" : "no value", "one of its values");
       }
     }
+    in.refuse_others({"values", "from", "to", "step", "factor", "scale", "type", "default", "when"});
     take_complaints(in);
     return knob;
   }
@@ -270,7 +259,6 @@ class SpaceReader {
     if (json.is_string()) {
       text = json.get<std::string>();
     } else {
-      check_keys(json, path, {"knob", "in"});
       JsonReader in(json, path);
       const std::string name = in.string("knob");
       const Json* values = in.require_array("in");
@@ -292,6 +280,7 @@ class SpaceReader {
         }
       }
       if (values != nullptr && values->empty()) in.complain("in", "no value", "values of the knob");
+      in.refuse_others();
       take_complaints(in);
       if (!in.complaints().empty()) return;
       text = join(parts, " or ");
@@ -332,9 +321,7 @@ class SpaceReader {
   }
 
   void read_objective(const Json& object) {
-    const std::string path = source_ + ".objective";
-    check_keys(object, path, {"measure", "pattern", "direction"});
-    JsonReader in(object, path);
+    JsonReader in(object, source_ + ".objective");
     const std::string measure = in.string_or("measure", "wall_s");
     Objective& objective = file_.objective;
     if (measure == "cpu_s") {
@@ -358,6 +345,7 @@ class SpaceReader {
     if (direction != "minimise" && direction != "maximise")
       in.complain("direction", "'" + printable(direction) + "'", "minimise or maximise");
     if (objective.maximise && !printed) in.complain("direction", "the longest time", "minimise, or measure printed");
+    in.refuse_others();
     take_complaints(in);
   }
   static std::string pattern_problem(const std::string& pattern) {
@@ -371,9 +359,7 @@ class SpaceReader {
   }
 
   void read_limits(const Json& object) {
-    const std::string path = source_ + ".limits";
-    check_keys(object, path, {"peak_memory_bytes", "energy_joules"});
-    JsonReader in(object, path);
+    JsonReader in(object, source_ + ".limits");
     file_.peak_memory_bytes = in.optional_number("peak_memory_bytes");
     if (file_.peak_memory_bytes && !(*file_.peak_memory_bytes > 0))
       in.complain("peak_memory_bytes", "0 or less", "above 0");
@@ -381,6 +367,7 @@ class SpaceReader {
       in.complain("energy_joules", "a limit of energy, which perfcast has no meter for here",
                   "no such limit; a check command may read a meter of yours");
     }
+    in.refuse_others({"energy_joules"});
     take_complaints(in);
   }
 

@@ -106,7 +106,8 @@ TEST(TuneFile, AllMistakesAtOnce) {
   for (const char* part :
        {"t.json.knobs[0].name: found 'a-b'", "t.json.knobs[1].values: found 0 values",
         "t.json.knobs[2].from: found 3 to 1", "t.json.knobs[3].kind: found 'thing'",
-        "t.json.knobs[4].values: found '1' twice", "there is no field 'defualt'; near: default",
+        "t.json.knobs[4].values: found '1' twice",
+        "t.json.knobs[4].defualt: found an unknown key, expected one of default, ",
         "t.json.knobs[5].default: found '3'", "t.json.constraints[0]: 'zz > 1', column 1: 'zz', which is no knob",
         "t.json.objective.pattern: found nothing", "perfcast has no meter for here"}) {
     EXPECT_THAT(error.message, HasSubstr(part));

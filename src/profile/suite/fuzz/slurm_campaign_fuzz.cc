@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto job = parse_job_id(text);
   if (job && (job->empty() || job->find_first_not_of("0123456789") != std::string::npos)) std::abort();
-  for (const std::string& task : parse_queue(text)) {
+  for (const auto& [task, name] : parse_queue(text)) {
     if (task.find_first_not_of("0123456789_") != std::string::npos) std::abort();
   }
   const auto outcome = parse_task_result(text, "input");

@@ -32,18 +32,20 @@ const std::vector<ImportFormat>& import_formats() {
       {"openbenchmarking", "OpenBenchmarking.org: a folder with tests.csv, results.csv and cpus.csv",
        import_openbenchmarking_folder, "suites/apps.json", false},
       {"profiles", "Profiles of perfcast: a folder of *.json, or the profiles.jsonl of a corpus export",
-       import_profiles},
+       import_profiles, "suites/cloud.json", true, true},
       {"gpuperfpredict", "Rodinia kernels on NVIDIA GPUs: a folder with rodinia_nvprof.csv(.gz), or that file",
        import_gpuperfpredict_path},
       {"aiwc", "OpenCL kernels with AIWC features: a folder with features.csv, runtimes.csv, devices.csv",
        import_aiwc_folder},
       {"table", "Your own CSV, wide or long: the JSON file that says what its columns mean; see docs/import.md",
        import_table_path},
-      {"perf-stat", "perf stat -j or -x, : a file, or a folder of files, each one profile", import_perf_stat},
-      {"likwid", "likwid-perfctr -O: likewise", import_likwid},
-      {"papi", "The JSON of PAPI's high-level interface: likewise", import_papi},
-      {"ncu", "ncu --csv (Nsight Compute): likewise, a profile for each kernel", import_ncu},
-      {"nvprof", "nvprof --csv: likewise, a profile for each kernel", import_nvprof},
+      {"perf-stat", "perf stat -j or -x, : a file, or a folder of files, each one profile", import_perf_stat,
+       "suites/cloud.json", true, true},
+      {"likwid", "likwid-perfctr -O: likewise", import_likwid, "suites/cloud.json", true, true},
+      {"papi", "The JSON of PAPI's high-level interface: likewise", import_papi, "suites/cloud.json", true, true},
+      {"ncu", "ncu --csv (Nsight Compute): likewise, a profile for each kernel", import_ncu, "suites/cloud.json", true,
+       true},
+      {"nvprof", "nvprof --csv: likewise, a profile for each kernel", import_nvprof, "suites/cloud.json", true, true},
   };
   return formats;
 }
@@ -89,6 +91,7 @@ Json to_json(const Import& result) {
     if (std::isfinite(dropped.rate_ratio)) entry["rate_ratio"] = dropped.rate_ratio;
     json["dropped_servers"].push_back(std::move(entry));
   }
+  json["notes"] = report.notes;
   json["unknown_programs"] = report.unknown_programs;
   return json;
 }
@@ -119,6 +122,8 @@ std::string to_text(const Import& result) {
     }
     text += table.to_text();
   }
+  if (!report.notes.empty()) text += "\n";
+  for (const std::string& note : report.notes) text += "note: " + printable(note) + "\n";
   if (!report.unknown_programs.empty()) {
     std::vector<std::string> shown = report.unknown_programs;
     const size_t more = shown.size() > kNamesShown ? shown.size() - kNamesShown : 0;

@@ -23,6 +23,7 @@ struct ImportReport {
   int64_t servers_read_count = 0, servers_kept_count = 0;
   int64_t columns_read_count = 0, columns_used_count = 0;
   std::vector<DroppedServer> dropped_servers;
+  std::vector<std::string> notes;             // how files were read, and warnings of profiles, each once
   std::vector<std::string> unknown_programs;  // not in the suite file; family by name, group "unknown"
 };
 
@@ -37,6 +38,7 @@ struct ImportFormat {
   Result<Import> (*read)(const std::string& path, const ProgramCatalogue& catalogue);
   const char* suite = "suites/cloud.json";  // shipped: where the catalogue comes from, unless another is named
   bool needs_suite = true;                  // false: the source says enough of its programs by itself
+  bool adds = false;                        // one folder of many: what others gave before stays
 };
 
 // An explicit list; an unknown name is "bad-usage" with the valid ones listed.

@@ -1,10 +1,15 @@
 #include "program/corpus/importers/nvidia_profiler_importers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cmath>
+#include <iterator>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "base/csv.h"
+#include "base/number_style.h"
 #include "base/text.h"
 #include "program/corpus/importers/imported_columns.h"
 
@@ -12,6 +17,7 @@ namespace perfcast::program {
 namespace {
 
 constexpr size_t kMaximumKernelName = 80;
+constexpr double kMostPercent = 101;  // of a share, with what counters in turns add
 
 // Display names of ncu's sections -> the metric behind them.
 constexpr std::pair<std::string_view, std::string_view> kDisplayNames[] = {
@@ -36,7 +42,10 @@ struct Kernel {
   double launch_count = 0;
   std::map<std::string, Sum> metrics;
 };
-using Kernels = std::map<std::pair<std::string, std::string>, Kernel>;  // kernel, device
+struct Kernels {
+  NumberStyle style;                                         // of the file
+  std::map<std::pair<std::string, std::string>, Kernel> of;  // kernel, device
+};
 
 // A table of the text: a header line that holds `mark` and the records below it, up to an empty line, a line of the
 // profiler's own ("==123== ...") or the next header.
@@ -74,29 +83,41 @@ Result<CsvTable> parse_block(const Block& block, const std::string& path) {
   return error;
 }
 
-// "1,234" -> 1234 with the unit that stands behind it ("85.9%", "12.5GB/s"); "Low (2)" -> 0.2.
-std::optional<double> read_value(std::string_view cell, std::string& unit) {
-  std::string text(trim(cell));
+// A number and the unit that stands behind it: "85.9%", "12.5 GB/s".
+std::pair<std::string_view, std::string_view> divided(std::string_view cell) {
+  cell = trim(cell);
+  const size_t end = cell.find_last_of("0123456789");
+  if (end == std::string_view::npos) return {cell, {}};
+  return {cell.substr(0, end + 1), trim(cell.substr(end + 1))};
+}
+
+// Percent of a peak or of all, which can't be above 100; other percentages can (of a limit, of time over threads).
+bool is_share(const std::string& metric, const std::string& unit) {
+  return unit == "%" && (metric.find("pct") != std::string::npos || metric.find("utilization") != std::string::npos ||
+                         metric.find("occupancy") != std::string::npos || metric.find("hit_rate") != std::string::npos);
+}
+
+// "1,234" -> 1234 with the unit that stands behind it; "Low (2)" -> 0.2.
+std::optional<double> read_value(std::string_view cell, const NumberStyle& style, std::string& unit) {
+  const std::string_view text = trim(cell);
   const size_t open = text.rfind('(');
   if (open != std::string::npos && text.ends_with(')') && open > 0) {
-    const auto level = parse_number(std::string_view(text).substr(open + 1, text.size() - open - 2));
+    const auto level = parse_number(text.substr(open + 1, text.size() - open - 2), style);
     unit = "";
     if (level) return *level / 10;
     return std::nullopt;
   }
-  std::erase(text, ',');
-  const size_t end = text.find_last_of("0123456789.");
-  if (end != std::string::npos && end + 1 < text.size() && parse_number(text.substr(0, end + 1))) {
-    unit = std::string(trim(std::string_view(text).substr(end + 1)));
-    text.resize(end + 1);
-  }
-  return parse_number(text);
+  const auto [number, behind] = divided(text);
+  const auto value = parse_number(number, style);
+  if (value && !behind.empty()) unit = std::string(behind);
+  return value;
 }
 
-void add_value(Kernel& kernel, const std::string& metric, std::string_view cell, std::string_view unit, double weight) {
+void add_value(Kernel& kernel, const NumberStyle& style, const std::string& metric, std::string_view cell,
+               std::string_view unit, double weight) {
   Sum& sum = kernel.metrics[metric];
   std::string own_unit(unit);
-  const auto value = read_value(cell, own_unit);
+  const auto value = read_value(cell, style, own_unit);
   if (!value) {
     if (sum.problem.empty())
       sum.problem =
@@ -135,19 +156,56 @@ void set_launch_shape(const CsvTable& table, size_t row, Kernel& kernel) {
   }
 }
 
+// Columns whose cells are values of metrics.
+bool holds_values(const std::string& column) {
+  constexpr std::string_view kValueColumns[] = {"Metric Value", "Average", "Avg", "Min", "Max", "Minimum", "Maximum"};
+  return column.find("__") != std::string::npos ||
+         std::find(std::begin(kValueColumns), std::end(kValueColumns), column) != std::end(kValueColumns);
+}
+
+Result<NumberStyle> style_of(const std::vector<CsvTable>& tables, ThreeDigits three_digits, const std::string& path) {
+  NumberEvidence evidence(three_digits);
+  for (const CsvTable& table : tables) {
+    for (size_t column = 0; column < table.columns().size(); ++column) {
+      if (!holds_values(table.columns()[column])) continue;
+      for (size_t row = 0; row < table.rows(); ++row) evidence.see(divided(table.cell(row, column)).first);
+    }
+  }
+  return evidence.decide(path);
+}
+
+Result<std::vector<CsvTable>> tables_of(std::string_view text, const std::vector<std::string_view>& marks,
+                                        const std::string& path) {
+  std::vector<CsvTable> tables;
+  for (const Block& block : blocks_of(text, marks)) {
+    auto table = parse_block(block, path);
+    if (!table) return table.error();
+    tables.push_back(std::move(*table));
+  }
+  return tables;
+}
+
 std::vector<StoredProfile> profiles_of(const Kernels& kernels, const std::string& tool, const ToolFileNames& names) {
   std::vector<StoredProfile> profiles;
-  for (const auto& [key, kernel] : kernels) {
+  for (const auto& [key, kernel] : kernels.of) {
     ToolProfile profile(tool, tool, tool + "_");
     profile.set_host(kernel.device.empty() ? names.host : kernel.device);
     for (const auto& [metric, sum] : kernel.metrics) {
       if (sum.count > 0) {
         profile.add(metric, sum.total / sum.count, sum.unit);
+        if (is_share(metric, sum.unit) && sum.total / sum.count > kMostPercent) {
+          profile.warn("share-above-all",
+                       fmt::format("{} is {:.4g}%, more than all: was the file written in another locale?",
+                                   printable(metric), sum.total / sum.count),
+                       "the profiler with LC_ALL=C");
+        }
       } else {
         profile.miss(metric, sum.unit, sum.problem);
       }
     }
     if (profile.empty()) continue;
+    if (!kernels.style.is_plain())
+      profile.warn("number-form", "the file was read as having " + describe(kernels.style), "");
     const double launches = std::max(kernel.launch_count, static_cast<double>(kernel.launches.size()));
     if (launches > 0) profile.set("nvprof_launches_count", launches);
     std::string name = key.first.substr(0, key.first.find('('));
@@ -172,10 +230,10 @@ Status read_ncu_details(const CsvTable& table, Kernels& kernels) {
     for (const auto& [display, behind] : kDisplayNames) {
       if (event == display) event = behind;
     }
-    Kernel& entry = kernels[{name, ""}];
+    Kernel& entry = kernels.of[{name, ""}];
     const std::string launch(id ? table.cell(row, *id) : std::string_view("0"));
     if (entry.launches.insert(launch).second) set_launch_shape(table, row, entry);
-    add_value(entry, event, table.cell(row, *value), unit ? table.cell(row, *unit) : "", 1);
+    add_value(entry, kernels.style, event, table.cell(row, *value), unit ? table.cell(row, *unit) : "", 1);
   }
   return {};
 }
@@ -186,13 +244,13 @@ void read_ncu_raw(const CsvTable& table, size_t kernel, Kernels& kernels) {
   for (size_t row = 0; row < table.rows(); ++row) {
     const std::string name(table.cell(row, kernel));
     if (name.empty()) continue;
-    Kernel& entry = kernels[{name, ""}];
+    Kernel& entry = kernels.of[{name, ""}];
     entry.launches.insert(std::string(id ? table.cell(row, *id) : std::to_string(row)));
     set_launch_shape(table, row, entry);
     for (size_t i = 0; i < table.columns().size(); ++i) {
       if (table.columns()[i].find("__") == std::string::npos) continue;
       const bool has_units = table.cell(0, kernel).empty();
-      add_value(entry, table.columns()[i], table.cell(row, i), has_units ? table.cell(0, i) : "", 1);
+      add_value(entry, kernels.style, table.columns()[i], table.cell(row, i), has_units ? table.cell(0, i) : "", 1);
     }
   }
 }
@@ -210,11 +268,11 @@ Status read_nvprof_counters(const CsvTable& table, Kernels& kernels) {
     std::string gpu(trim(table.cell(row, *device)));
     // "Tesla K40c (0)": the number is the device's place in this machine.
     if (const size_t open = gpu.rfind(" ("); open != std::string::npos && gpu.ends_with(')')) gpu.resize(open);
-    Kernel& entry = kernels[{std::string(table.cell(row, *kernel)), gpu}];
+    Kernel& entry = kernels.of[{std::string(table.cell(row, *kernel)), gpu}];
     entry.device = gpu;
-    const auto launches = invocations ? parse_number(table.cell(row, *invocations)) : std::nullopt;
+    const auto launches = invocations ? parse_number(table.cell(row, *invocations), kernels.style) : std::nullopt;
     entry.launch_count = std::max(entry.launch_count, launches.value_or(0));
-    add_value(entry, std::string(trim(table.cell(row, *name))), table.cell(row, *average), "",
+    add_value(entry, kernels.style, std::string(trim(table.cell(row, *name))), table.cell(row, *average), "",
               launches && *launches > 0 ? *launches : 1);
   }
   return {};
@@ -230,14 +288,14 @@ void read_nvprof_summary(const CsvTable& table, Kernels& kernels) {
     const std::string kernel(trim(table.cell(row, *name)));
     if (kernel.empty() || kernel.front() == '[' || (type && table.cell(row, *type) != "GPU activities")) continue;
     std::vector<Kernel*> entries;
-    for (auto& [key, entry] : kernels) {
+    for (auto& [key, entry] : kernels.of) {
       if (key.first == kernel) entries.push_back(&entry);
     }
     // On several GPUs the summary does not say whose time it is.
     if (entries.size() > 1) continue;
-    Kernel& entry = entries.empty() ? kernels[{kernel, ""}] : *entries[0];
-    entry.launch_count = std::max(entry.launch_count, parse_number(table.cell(row, *calls)).value_or(0));
-    add_value(entry, "Duration", table.cell(row, *average), unit, 1);
+    Kernel& entry = entries.empty() ? kernels.of[{kernel, ""}] : *entries[0];
+    entry.launch_count = std::max(entry.launch_count, parse_number(table.cell(row, *calls), kernels.style).value_or(0));
+    add_value(entry, kernels.style, "Duration", table.cell(row, *average), unit, 1);
   }
 }
 
@@ -248,14 +306,16 @@ Error no_rows(const std::string& path, const char* command) {
 }  // namespace
 
 Result<std::vector<StoredProfile>> read_ncu(std::string_view text, const std::string& path) {
-  Kernels kernels;
-  for (const Block& block : blocks_of(text, {"\"Kernel Name\""})) {
-    const auto table = parse_block(block, path);
-    if (!table) return table.error();
-    if (table->find_column("Metric Name")) {
-      if (const Status status = read_ncu_details(*table, kernels); !status) return status.error();
-    } else if (const auto kernel = table->find_column("Kernel Name"); kernel && table->rows() > 0) {
-      read_ncu_raw(*table, *kernel, kernels);
+  const auto tables = tables_of(text, {"\"Kernel Name\""}, path);
+  if (!tables) return tables.error();
+  const auto style = style_of(*tables, ThreeDigits::kGrouped, path);
+  if (!style) return style.error();
+  Kernels kernels{*style, {}};
+  for (const CsvTable& table : *tables) {
+    if (table.find_column("Metric Name")) {
+      if (const Status status = read_ncu_details(table, kernels); !status) return status.error();
+    } else if (const auto kernel = table.find_column("Kernel Name"); kernel && table.rows() > 0) {
+      read_ncu_raw(table, *kernel, kernels);
     }
   }
   std::vector<StoredProfile> profiles = profiles_of(kernels, "ncu", names_of_tool_file(text, path));
@@ -264,19 +324,19 @@ Result<std::vector<StoredProfile>> read_ncu(std::string_view text, const std::st
 }
 
 Result<std::vector<StoredProfile>> read_nvprof(std::string_view text, const std::string& path) {
-  Kernels kernels;
-  const std::vector<Block> blocks = blocks_of(text, {"\"Metric Name\"", "\"Event Name\"", "\"Time(%)\""});
-  std::vector<CsvTable> summaries;
-  for (const Block& block : blocks) {
-    auto table = parse_block(block, path);
-    if (!table) return table.error();
-    if (table->find_column("Time(%)")) {
-      summaries.push_back(std::move(*table));
-    } else if (const Status status = read_nvprof_counters(*table, kernels); !status) {
-      return status.error();
-    }
+  const auto tables = tables_of(text, {"\"Metric Name\"", "\"Event Name\"", "\"Time(%)\""}, path);
+  if (!tables) return tables.error();
+  const auto style = style_of(*tables, ThreeDigits::kAmbiguous, path);
+  if (!style) return style.error();
+  Kernels kernels{*style, {}};
+  const auto is_summary = [](const CsvTable& table) { return table.find_column("Time(%)").has_value(); };
+  for (const CsvTable& table : *tables) {
+    if (is_summary(table)) continue;
+    if (const Status status = read_nvprof_counters(table, kernels); !status) return status.error();
   }
-  for (const CsvTable& summary : summaries) read_nvprof_summary(summary, kernels);
+  for (const CsvTable& table : *tables) {
+    if (is_summary(table)) read_nvprof_summary(table, kernels);
+  }
   std::vector<StoredProfile> profiles = profiles_of(kernels, "nvprof", names_of_tool_file(text, path));
   if (profiles.empty()) return no_rows(path, "nvprof --csv");
   return profiles;

@@ -46,6 +46,55 @@ TEST(NcuImportTest, EachKernelIsAProfileWithMeansOverItsLaunches) {
   EXPECT_EQ((*profiles)[1].profile.metrics.at("ncu_my_own_metric_count"), 3);
 }
 
+// The same counts in every locale.
+TEST(NcuImportTest, ReadsEveryLocaleAlike) {
+  struct Locale {
+    std::string decimal, grouping;
+  };
+  for (const Locale& locale : {Locale{".", ","},
+                               {",", "."},
+                               {",", " "},
+                               {",", "\u202f"},
+                               {".", "'"},
+                               {".", "\u2019"},
+                               {",", "\u00a0"},
+                               {".", ""},
+                               {",", ""}}) {
+    const std::string group = locale.grouping;
+    const std::string text =
+        "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+        "\"0\",\"k\",\"smsp__inst_executed.sum\",\"inst\",\"1" +
+        group + "234" + group +
+        "567\"\n"
+        "\"0\",\"k\",\"gpu__time_duration.sum\",\"usecond\",\"3" +
+        group + "136" + locale.decimal +
+        "50\"\n"
+        "\"0\",\"k\",\"sm__throughput.avg.pct_of_peak_sustained_elapsed\",\"%\",\"85" +
+        locale.decimal +
+        "90\"\n"
+        "\"0\",\"k\",\"launch__registers_per_thread\",\"register/thread\",\"40\"\n";
+    const auto profiles = read_ncu(text, "x.csv");
+    ASSERT_TRUE(profiles.ok()) << to_text(profiles.error()) << text;
+    const Profile& profile = profiles->at(0).profile;
+    EXPECT_EQ(profile.metrics.at("nvprof_inst_executed_count"), 1234567) << text;
+    EXPECT_DOUBLE_EQ(profile.metrics.at("nvprof_kernel_duration_s"), 3.1365e-3) << text;
+    EXPECT_DOUBLE_EQ(profile.metrics.at("ncu_sm_throughput_avg_pct_of_peak_sustained_elapsed_ratio"), 0.859) << text;
+    EXPECT_EQ(profile.warnings.size(), locale.decimal == "." && group.empty() ? 0u : 1u);
+  }
+}
+
+TEST(NcuImportTest, RefusesMixedLocalesAndQuestionsShares) {
+  const std::string head = "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
+  const auto mixed =
+      read_ncu(head + "\"0\",\"k\",\"a__b.pct\",\"%\",\"85,90\"\n\"0\",\"k\",\"c__d\",\"\",\"8.5\"\n", "x");
+  ASSERT_FALSE(mixed.ok());
+  EXPECT_EQ(mixed.error().code, "mixed-numbers");
+  const auto high = read_ncu(head + "\"0\",\"k\",\"a__b.pct\",\"%\",\"859\"\n", "x");
+  ASSERT_TRUE(high.ok()) << to_text(high.error());
+  ASSERT_EQ(high->at(0).profile.warnings.size(), 1u);
+  EXPECT_THAT(high->at(0).profile.warnings[0].message, HasSubstr("a__b.pct is 859%, more than all"));
+}
+
 TEST(NcuImportTest, ReadsTheRawPage) {
   const auto profiles = read_ncu(
       "\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\",\"smsp__inst_executed.sum\"\n"

@@ -82,6 +82,173 @@ TEST(PerfStatImportTest, ReadsJsonLines) {
   EXPECT_EQ(profile.warnings.size(), 1u);
 }
 
+// One count of a run, as perf knows it before it is written.
+struct Counted {
+  const char* event;
+  const char* unit;
+  int64_t hundredths;  // of a real number; a whole one otherwise
+  bool is_real;
+  int running_hundredths;  // percent
+};
+const std::vector<Counted> kCounted = {
+    {"task-clock", "msec", 41287, true, 10000},        {"cycles", "", 1376827291, false, 7508},
+    {"instructions:u", "", 2011741096, false, 10000},  {"cpu/event=0x3c,umask=0x1/", "", 1234, false, 10000},
+    {"power/energy-pkg/", "Joules", 350, true, 10000}, {"page-faults", "", 1530, false, 9980}};
+
+std::string real(int64_t hundredths, char decimal) {
+  std::string cents = std::to_string(hundredths % 100);
+  if (cents.size() < 2) cents = "0" + cents;
+  return std::to_string(hundredths / 100) + decimal + cents;
+}
+
+// Every combination of separator, locale and optional fields is read as the same counts.
+TEST(PerfStatImportTest, ReadsEveryFormAlike) {
+  for (const char separator : {',', ';', '\t', '|', '@'}) {
+    for (const char decimal : {'.', ','}) {
+      for (int options = 0; options < 64; ++options) {
+        const bool has_time = (options & 1) != 0, has_place = (options & 2) != 0, has_count = (options & 4) != 0,
+                   has_variance = (options & 8) != 0, has_cgroup = (options & 16) != 0,
+                   has_metric = (options & 32) != 0;
+        std::string text = "# started on Tue Jun  1 09:00:00 2021\n\n";
+        for (const Counted& counted : kCounted) {
+          std::vector<std::string> fields;
+          if (has_time) fields.push_back(std::string("     1") + decimal + "001030289");
+          if (has_place) fields.push_back(has_count ? "S0-D0" : "CPU0");
+          if (has_place && has_count) fields.push_back("8");
+          fields.push_back(counted.is_real ? real(counted.hundredths, decimal) : std::to_string(counted.hundredths));
+          fields.push_back(counted.unit);
+          fields.push_back(counted.event);
+          if (has_cgroup) fields.push_back("system.slice/web.service");
+          if (has_variance) fields.push_back(real(42, decimal) + "%");
+          fields.push_back("412870123");
+          fields.push_back(real(counted.running_hundredths, decimal));
+          if (has_metric) {
+            fields.push_back(std::string("3") + decimal + "335");
+            fields.push_back("GHz");
+          }
+          for (size_t i = 0; i < fields.size(); ++i) text += (i == 0 ? "" : std::string(1, separator)) + fields[i];
+          text += options % 3 == 0 ? "\r\n" : "\n";
+        }
+        const Profile profile = read(text);
+        ASSERT_EQ(profile.metrics.size(), 9u) << text;  // two are derived
+        EXPECT_DOUBLE_EQ(profile.metrics.at("hw_task_clock_s"), 0.41287) << text;
+        EXPECT_EQ(profile.metrics.at("hw_cycles_count"), 1376827291) << text;
+        EXPECT_EQ(profile.metrics.at("hw_instructions_count"), 2011741096) << text;
+        EXPECT_DOUBLE_EQ(profile.metrics.at("perf_power_energy_pkg_joules"), 3.5) << text;
+        EXPECT_EQ(profile.metrics.at("hw_page_faults_count"), 1530) << text;
+        ASSERT_GE(profile.warnings.size(), 2u) << text;
+        EXPECT_THAT(profile.warnings[0].message, HasSubstr("cycles for 75.1%")) << text;
+        EXPECT_THAT(profile.warnings[1].message, HasSubstr("page-faults for 99.8%")) << text;
+      }
+    }
+  }
+}
+
+TEST(PerfStatImportTest, TheFormIsThatOfAllLines) {
+  // The first line alone could be of commas.
+  EXPECT_DOUBLE_EQ(
+      read("412,87;msec;task-clock;5;100,00;0,998;CPUs utilized\n7;;cycles;5;100,00;;\n").metrics.at("hw_task_clock_s"),
+      0.41287);
+  EXPECT_EQ(read("7,,cycles,5,100,00,3,335,GHz\n").warnings.at(0).message,
+            "the file was read as having decimal commas");
+}
+
+TEST(PerfStatImportTest, CgroupsAreProfilesOfTheirOwn) {
+  const auto profiles = read_perf_stat(
+      "13,,cycles,system.slice/web.service,5,62.50,3.3,GHz\n20,,instructions,system.slice/web.service,5,62.50,,\n"
+      "9,,cycles,system.slice/db.service,5,62.50,3.3,GHz\n4,,instructions,system.slice/db.service,5,62.50,,\n",
+      "svc.csv");
+  ASSERT_TRUE(profiles.ok()) << to_text(profiles.error());
+  ASSERT_EQ(profiles->size(), 2u);
+  EXPECT_EQ((*profiles)[0].program, "svc.system_slice_db_service");
+  EXPECT_EQ((*profiles)[0].profile.metrics.at("hw_cycles_count"), 9);
+  EXPECT_EQ((*profiles)[1].program, "svc.system_slice_web_service");
+  EXPECT_EQ((*profiles)[1].profile.metrics.at("hw_instructions_count"), 20);
+  EXPECT_EQ((*profiles)[1].profile.warnings.size(), 2u);
+}
+
+TEST(PerfStatImportTest, ASummaryStandsForItsIntervals) {
+  EXPECT_EQ(read("     1.001,10,,cycles,5,100.00,,\n     2.001,30,,cycles,5,100.00,,\n         summary,40,,cycles,9,"
+                 "100.00,,\n")
+                .metrics.at("hw_cycles_count"),
+            40);
+  // As perf wrote it at first, and with --no-csv-summary.
+  EXPECT_EQ(read("1.001;10;;cycles;5;100.00;;\n2.001;30;;cycles;5;100.00;;\n40;;cycles;9;100.00;;\n")
+                .metrics.at("hw_cycles_count"),
+            40);
+  EXPECT_EQ(read("{\"interval\" : 1.001, \"counter-value\" : \"10.0\", \"event\" : \"cycles\"}\n"
+                 "{\"counter-value\" : \"25.0\", \"event\" : \"cycles\"}\n")
+                .metrics.at("hw_cycles_count"),
+            25);
+}
+
+TEST(PerfStatImportTest, KindsOfCoresCountByTheirShareOfTheTime) {
+  // The program ran 60% of its time on fast cores, 40% on slow ones; perf scaled both to all of its time.
+  const Profile moved = read("1000,,cpu_core/cycles/,60,60.00,,\n500,,cpu_atom/cycles/,40,40.00,,\n");
+  EXPECT_DOUBLE_EQ(moved.metrics.at("hw_cycles_count"), 800);
+  ASSERT_EQ(moved.warnings.size(), 1u);
+  EXPECT_EQ(moved.warnings[0].code, "hybrid-cores");
+  // Counters were shared among events as well: half of the time on each kind is unseen.
+  const Profile shared = read("1000,,cpu_core/cycles/,30,30.00,,\n500,,cpu_atom/cycles/,20,20.00,,\n");
+  EXPECT_DOUBLE_EQ(shared.metrics.at("hw_cycles_count"), 800);
+  EXPECT_EQ(shared.warnings[0].code, "multiplexed");
+  // All CPUs of the machine: both kinds counted all of the time.
+  EXPECT_EQ(
+      read("1000,,cpu_core/cycles/,60,100.00,,\n500,,cpu_atom/cycles/,60,100.00,,\n").metrics.at("hw_cycles_count"),
+      1500);
+}
+
+TEST(PerfStatImportTest, ReadsJsonOfOtherLocales) {
+  const Profile profile = read(
+      "{\"counter-value\" : \"412,870000\", \"unit\" : \"msec\", \"event\" : \"task-clock\", \"event-runtime\" : "
+      "412870123, \"pcnt-running\" : 100,00, \"metric-value\" : \"0,998\", \"metric-unit\" : \"CPUs utilized\"}\n"
+      "{\"counter-value\" : \"2011741096,000000\", \"event\" : \"instructions\", \"pcnt-running\" : 75,08}\n");
+  EXPECT_DOUBLE_EQ(profile.metrics.at("hw_task_clock_s"), 0.41287);
+  EXPECT_EQ(profile.metrics.at("hw_instructions_count"), 2011741096);
+  EXPECT_THAT(profile.warnings.at(0).message, HasSubstr("instructions for 75.1%"));
+}
+
+// What perf prints for people, in every locale.
+TEST(PerfStatImportTest, ReadsReportsForPeople) {
+  struct Locale {
+    const char *decimal, *grouping;
+  };
+  for (const Locale& locale :
+       {Locale{".", ","}, {",", "."}, {",", "\u202f"}, {",", "\u00a0"}, {".", "'"}, {",", " "}, {".", ""}}) {
+    for (const bool repeated : {false, true}) {
+      const std::string point = locale.decimal, group = locale.grouping,
+                        spread = repeated ? "   ( +-  0" + point + "42% )" : "";
+      const std::string text =
+          "# started on Tue Jun  1 09:00:00 2021\n\n\n Performance counter stats for './solver -n 8':\n\n"
+          "            412" +
+          point + "87 msec task-clock                #    0" + point + "998 CPUs utilized" + spread +
+          "\n"
+          "     1" +
+          group + "376" + group + "827" + group + "291      cycles                    #    3" + point + "335 GHz" +
+          spread + "                      (75" + point +
+          "08%)\n"
+          "     2" +
+          group + "011" + group + "741" + group + "096      instructions:u            #    1" + point +
+          "46  insn per cycle\n"
+          "   <not supported>      LLC-loads\n\n"
+          "       0" +
+          point + "413658212 seconds time elapsed\n\n       0" + point + "410000000 seconds user\n";
+      const Profile profile = read(text);
+      EXPECT_DOUBLE_EQ(profile.metrics.at("hw_task_clock_s"), 0.41287) << text;
+      EXPECT_EQ(profile.metrics.at("hw_cycles_count"), 1376827291) << text;
+      EXPECT_EQ(profile.metrics.at("hw_instructions_count"), 2011741096) << text;
+      EXPECT_DOUBLE_EQ(profile.metrics.at("wall_s"), 0.413658212) << text;
+      EXPECT_EQ(profile.missing.at("hw_llc_loads_count"), "not supported");
+      EXPECT_THAT(profile.warnings.at(0).message, HasSubstr("cycles for 75.1%"));
+    }
+  }
+  EXPECT_EQ(read_perf_stat(" Performance counter stats for 'x':\n 1.001 2,300 cycles task more\n", "x").error().where,
+            "x:2");
+  // Of -I: a time and a count.
+  EXPECT_EQ(read_perf_stat(" Performance counter stats for 'x':\n 1.001036  2,300  cycles\n", "x").error().code,
+            "bad-perf-stat");
+}
+
 TEST(PerfStatImportTest, OtherTextIsAnErrorWithItsLine) {
   auto result = read_perf_stat("10,,cycles,5,100.00,,\nhello\n", "x.csv");
   ASSERT_FALSE(result.ok());

@@ -385,13 +385,14 @@ Result<Import> TableImport::run() {
       static_cast<int64_t>(program_.size() + input_.size() + counters_.size() + (mapping_.family.empty() ? 0 : 1) +
                            (energy_ ? 1 : 0) + (mapping_.wide() ? wide_.size() : 2));
   result_.corpus.exclusions = exclusions_.take(source_);
+  if (!table_.form().empty()) result_.report.notes.push_back(csv_path_ + " was read as having " + table_.form());
   return std::move(result_);
 }
 
 }  // namespace
 
 Result<Import> import_table(const TableMapping& mapping, std::string_view csv, const std::string& csv_path) {
-  const auto table = CsvTable::parse(csv, csv_path, mapping.separator);
+  const auto table = CsvTable::parse_any_form(csv, csv_path, mapping.separator);
   if (!table) return table.error();
   return TableImport(mapping, *table, csv_path).run();
 }

@@ -195,7 +195,7 @@ TEST(TableImportTest, EveryMistakeOfTheMappingIsNamed) {
   for (const char* part :
        {"map.json.name: found", "map.json.program: found []", "map.json.family: found 7",
         "map.json.time.unit: found \"h\", expected one of s, ms, us, ns", "either platform and time, or times",
-        "there is no field 'imput', expected one of schema, name", "counters[0].unit: found nothing",
+        "map.json.imput: found an unknown key, expected one of input, ", "counters[0].unit: found nothing",
         "pattern with one '*'", "counters[1].metric: found \"c_kilo\"", "counters[2].unit: found \"count\""}) {
     EXPECT_THAT(result.error().message, HasSubstr(part));
   }

@@ -35,22 +35,14 @@ constexpr MappingUnit kCounterUnits[] = {{"count", "_count", 1},
                                          {"MB/s", "_bytes_per_s", 1e6},
                                          {"GB/s", "_bytes_per_s", 1e9}};
 
-// Reads one object of the mapping and remembers every mistake, unknown fields included.
-class MappingReader {
+// The fields of one object of the mapping. A complaint shows what was found.
+class MappingReader : public JsonReader {
  public:
   MappingReader(const Json& json, std::string path, std::vector<std::string>& mistakes)
-      : json_(json), path_(std::move(path)), mistakes_(mistakes) {
-    if (!json_.is_object()) complain("", "an object");
-  }
+      : JsonReader(json, std::move(path)), mistakes_(mistakes) {}
 
-  const Json* find(const std::string& key) {
-    known_.push_back(key);
-    if (!json_.is_object()) return nullptr;
-    const auto found = json_.find(key);
-    return found == json_.end() || found->is_null() ? nullptr : &*found;
-  }
   std::string text(const std::string& key, bool required = false) {
-    const Json* value = find(key);
+    const Json* value = member(key);
     if (value == nullptr && !required) return {};
     if (value == nullptr || !value->is_string() || value->get<std::string>().empty()) {
       complain(key, "a text");
@@ -60,7 +52,7 @@ class MappingReader {
   }
   // A text, or an array of texts.
   std::vector<std::string> texts(const std::string& key, bool required = false) {
-    const Json* value = find(key);
+    const Json* value = member(key);
     std::vector<std::string> found;
     if (value == nullptr && !required) return found;
     if (value != nullptr && value->is_string()) found.push_back(value->get<std::string>());
@@ -84,28 +76,19 @@ class MappingReader {
     return nullptr;
   }
   void complain(const std::string& key, const std::string& expected) {
-    const Json* value = json_.is_object() && json_.contains(key) ? &json_[key] : nullptr;
+    const Json* value = member(key);
     std::string found = value == nullptr ? "nothing" : value->dump(-1, ' ', false, Json::error_handler_t::replace);
     if (found.size() > 60) found = found.substr(0, 57) + "...";
-    mistakes_.push_back(path_ + (key.empty() ? "" : "." + key) + ": found " + printable(found) + ", expected " +
-                        expected);
+    JsonReader::complain(key, printable(found), expected);
   }
-  // Fields that nobody asked for are misspelt ones.
-  void finish() {
-    if (!json_.is_object()) return;
-    for (const auto& [key, value] : json_.items()) {
-      if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-      mistakes_.push_back(path_ + ": there is no field '" + printable(key.substr(0, 60)) + "', expected one of " +
-                          join(known_, ", "));
-    }
+  // At the end: fields that nobody asked for are misspelt ones.
+  void close() {
+    refuse_others();
+    mistakes_.insert(mistakes_.end(), complaints().begin(), complaints().end());
   }
-  const std::string& path() const { return path_; }
 
  private:
-  const Json& json_;
-  std::string path_;
   std::vector<std::string>& mistakes_;
-  std::vector<std::string> known_;
 };
 
 int64_t stars(const std::string& text) { return std::count(text.begin(), text.end(), '*'); }
@@ -116,12 +99,12 @@ template <size_t N>
 PlatformColumns platform_columns(MappingReader& in, const std::string& key, const MappingUnit (&units)[N],
                                  std::vector<std::string>& mistakes) {
   PlatformColumns result;
-  const Json* json = in.find(key);
+  const Json* json = in.member(key);
   if (json == nullptr) return result;
-  MappingReader fields(*json, in.path() + "." + key, mistakes);
+  MappingReader fields(*json, in.path(key), mistakes);
   const MappingUnit* unit = fields.unit("unit", units, true);
   if (unit != nullptr) result.factor = unit->factor;
-  const Json* columns = fields.find("columns");
+  const Json* columns = fields.member("columns");
   if (columns != nullptr && stars(text_of(*columns)) == 1) {
     result.pattern = text_of(*columns);
   } else if (columns != nullptr && columns->is_object() && !columns->empty()) {
@@ -135,7 +118,7 @@ PlatformColumns platform_columns(MappingReader& in, const std::string& key, cons
   } else {
     fields.complain("columns", "a pattern with one '*' (the platform), or an object from platform to column");
   }
-  fields.finish();
+  fields.close();
   return result;
 }
 
@@ -174,7 +157,7 @@ void read_counters(const Json& json, const std::string& path, TableMapping& mapp
     if (named) counters.suffix = suffix;
     if (stars(counters.column) > 0 && named) in.complain("metric", "no metric beside a pattern of columns");
     if (stars(counters.column) > 1) in.complain("column", "a name, or a pattern with one '*'");
-    in.finish();
+    in.close();
     mapping.counters.push_back(std::move(counters));
   }
 }
@@ -197,7 +180,7 @@ void read_platforms(const Json& json, const std::string& path, TableMapping& map
     }
     platform.vendor = in.text("vendor");
     platform.arch = in.text("arch");
-    if (const Json* facts = in.find("facts")) {
+    if (const Json* facts = in.member("facts")) {
       if (!facts->is_object()) in.complain("facts", "an object of numbers");
       for (const auto& [fact, value] : facts->items()) {
         if (facts->is_object() && value.is_number() && std::isfinite(value.get<double>())) {
@@ -207,7 +190,7 @@ void read_platforms(const Json& json, const std::string& path, TableMapping& map
         }
       }
     }
-    in.finish();
+    in.close();
     mapping.platforms[name] = std::move(platform);
   }
 }
@@ -226,12 +209,12 @@ void check_shape(MappingReader& in, const TableMapping& mapping) {
 template <size_t N>
 void read_column(MappingReader& in, const std::string& key, const MappingUnit (&units)[N], std::string& column,
                  double& factor, std::vector<std::string>& mistakes) {
-  const Json* json = in.find(key);
+  const Json* json = in.member(key);
   if (json == nullptr) return;
-  MappingReader fields(*json, in.path() + "." + key, mistakes);
+  MappingReader fields(*json, in.path(key), mistakes);
   column = fields.text("column", true);
   if (const MappingUnit* unit = fields.unit("unit", units, true)) factor = unit->factor;
-  fields.finish();
+  fields.close();
 }
 
 }  // namespace
@@ -250,7 +233,7 @@ Result<TableMapping> parse_table_mapping(std::string_view json_text, const std::
   std::vector<std::string> mistakes;
   MappingReader in(*json, source, mistakes);
   const std::string schema = in.text("schema", true);
-  if (mistakes.empty() && schema != kMappingSchema) {
+  if (in.complaints().empty() && schema != kMappingSchema) {
     return Error{schema.starts_with("perfcast.table/") ? "future-version" : "bad-mapping",
                  "found the schema '" + printable(schema.substr(0, 60)) + "'", source, kMappingSchema};
   }
@@ -275,17 +258,17 @@ Result<TableMapping> parse_table_mapping(std::string_view json_text, const std::
   read_column(in, "energy", kEnergyUnits, mapping.energy, mapping.energy_factor, mistakes);
   mapping.times = platform_columns(in, "times", kTimeUnits, mistakes);
   mapping.energies = platform_columns(in, "energies", kEnergyUnits, mistakes);
-  if (const Json* counters = in.find("counters")) read_counters(*counters, source + ".counters", mapping, mistakes);
+  if (const Json* counters = in.member("counters")) read_counters(*counters, source + ".counters", mapping, mistakes);
   mapping.counters_platform = in.text("counters_platform");
   if (const std::string repeats = in.text("repeats"); repeats == "median") {
     mapping.fold_repeats = true;
   } else if (!repeats.empty() && repeats != "error") {
     in.complain("repeats", "error or median");
   }
-  if (const Json* platforms = in.find("platforms"))
+  if (const Json* platforms = in.member("platforms"))
     read_platforms(*platforms, source + ".platforms", mapping, mistakes);
   check_shape(in, mapping);
-  in.finish();
+  in.close();
   if (!mistakes.empty()) return Error{"bad-mapping", join(mistakes, "; "), source, "the fields of docs/import.md"};
   return mapping;
 }

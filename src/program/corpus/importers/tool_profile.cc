@@ -16,6 +16,7 @@ namespace {
 
 constexpr size_t kMaximumToolBytes = size_t{256} << 20;
 constexpr size_t kMaximumStem = 90;
+constexpr size_t kMostNotes = 20;
 
 struct ToolUnit {
   std::string_view name, suffix;
@@ -195,6 +196,11 @@ Result<Import> import_tool_files(const std::string& format, const std::string& p
         if (catalogue.find(stored.program) == nullptr) result.report.unknown_programs.push_back(stored.program);
       }
       for (const auto& [metric, reason] : stored.profile.missing) exclusions.add("counter", reason);
+      for (const ProfileWarning& warning : stored.profile.warnings) {
+        std::vector<std::string>& notes = result.report.notes;
+        if (notes.size() < kMostNotes && std::find(notes.begin(), notes.end(), warning.message) == notes.end())
+          notes.push_back(warning.message);
+      }
       stored.source = format;
       result.corpus.profiles.push_back(std::move(stored));
     }

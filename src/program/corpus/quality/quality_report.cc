@@ -6,7 +6,6 @@
 #include <map>
 
 #include "base/json.h"
-#include "base/report/put_known.h"
 #include "base/report/table.h"
 #include "base/text.h"
 

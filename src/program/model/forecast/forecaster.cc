@@ -115,8 +115,7 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
   if (const auto share = kernel_share(profile); share && *share > bundle_->kernel_share_limit) {
     outside("os-heavy",
             "the kernel took " + percent(*share) +
-                " of the CPU time: it is the system that would be forecast, not "
-                "the program",
+                " of the CPU time: perfcast would forecast the system instead of the program",
             "treat the forecast as a guess: system time depends on kernel, hypervisor and devices");
   }
   const auto& sets = bundle_->instruction_sets;

@@ -24,17 +24,10 @@ Json gradient_json(const LutTrainingOptions& options) {
           {"order_decay", options.order_decay}};
 }
 
-// Reads one object of settings; what it doesn't know, and what can't be, becomes the reader's complaint.
+// Reads one object of settings; what can't be becomes the reader's complaint.
 class SettingsReader {
  public:
-  SettingsReader(const Json& json, const std::string& path, const Json& known) : in_(json, path) {
-    if (!json.is_object()) return;
-    std::vector<std::string> keys;
-    for (const auto& [key, value] : known.items()) keys.push_back(key);
-    for (const auto& [key, value] : json.items()) {
-      if (!known.contains(key)) in_.complain(printable(key), "no setting", "one of " + join(keys, ", "));
-    }
-  }
+  SettingsReader(const Json& json, const std::string& path) : in_(json, path) {}
   JsonReader& in() { return in_; }
 
   void count(const std::string& key, size_t& value, int64_t least = 1) {
@@ -111,9 +104,8 @@ Json to_json(const LutPredictorSettings& settings) {
 
 Status read_settings(const Json& json, const std::string& source, LutPredictorSettings& settings) {
   if (!json.is_object()) return Error{"bad-config", "the settings are no object", source, kDwnSchema};
-  const Json known = to_json(settings);
   LutPredictorSettings taken = settings;
-  SettingsReader all(json, source, known);
+  SettingsReader all(json, source);
   const std::string training = all.in().string_or("training", taken.boosted ? "boosted" : "gradient");
   if (training != "boosted" && training != "gradient")
     all.in().complain("training", "'" + printable(training) + "'", "boosted or gradient");
@@ -122,8 +114,9 @@ Status read_settings(const Json& json, const std::string& source, LutPredictorSe
   const auto part = [&](const char* key, const auto& read) -> Status {
     const Json* const object = all.in().object(key);
     if (object == nullptr) return {};
-    SettingsReader reader(*object, source + "." + key, known[key]);
+    SettingsReader reader(*object, source + "." + key);
     read(reader);
+    reader.in().refuse_others();
     return as_bad_config(reader.in().finish(), source);
   };
   Status boosted = part("boosted", [&](SettingsReader& in) {
@@ -159,6 +152,7 @@ Status read_settings(const Json& json, const std::string& source, LutPredictorSe
     in.count("tables_of_platform", taken.class_tables, 1, 4096);
   });
   if (!best) return best;
+  all.in().refuse_others({"schema"});
   if (Status read = as_bad_config(all.in().finish(), source); !read) return read;
   for (const Status& valid :
        {check_table_boost(taken.boost), check_lut_options(taken.gradient), check_lut_options(taken.classes)}) {

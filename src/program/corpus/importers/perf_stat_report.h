@@ -1,0 +1,14 @@
+#pragma once
+// What `perf stat` prints for people (on the terminal, or to the file of -o), as rows.
+
+#include "program/corpus/importers/perf_stat_rows.h"
+
+namespace perfcast::program {
+
+bool is_perf_stat_report(std::string_view text);
+// One report, of any locale; the elapsed time is a row "duration_time" in ns. Errors with file and line:
+// "bad-perf-stat" (also for a second report, and for -I and -A, whose lines for people can't be told apart),
+// "mixed-numbers".
+Result<PerfStatRows> read_perf_stat_report(std::string_view text, const std::string& path);
+
+}  // namespace perfcast::program
