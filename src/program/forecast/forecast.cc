@@ -435,9 +435,10 @@ Status check_success(const Profile& profile, bool accept_failure) {
   if (accept_failure) return {};
   for (const ProfileWarning& warning : profile.warnings) {
     if (warning.code != "runs-differ") continue;
-    return Error{"runs-differ", warning.message, profile.program,
-                 "a command that does the same in every run, also under the emulator (which knows no io_uring, and starts "
-                 "no program that lies in memory); or --accept-failure, to forecast from these counts all the same"};
+    return Error{
+        "runs-differ", warning.message, profile.program,
+        "a command that does the same in every run, also under the emulator (which knows no io_uring, and starts "
+        "no program that lies in memory); or --accept-failure, to forecast from these counts all the same"};
   }
   if (profile.ok()) return {};
   if (!profile.signal && !profile.exit_code) {
