@@ -12,8 +12,8 @@ namespace perfcast::program {
 
 class VaePredictor : public Predictor, public FeatureAttributor {
  public:
-  // "vae-dnn", the model of Nichols, Yeom and Bhatele, or one with an ingredient left out: "vae-dnn-no-feedback", "vae-dnn-fixed-sigma",
-  // "vae-dnn-no-schedule", "vae-dnn-no-pretraining".
+  // "vae-dnn", the model of Nichols, Yeom and Bhatele, or one with an ingredient left out: "vae-dnn-no-feedback",
+  // "vae-dnn-fixed-sigma", "vae-dnn-no-schedule", "vae-dnn-no-pretraining".
   explicit VaePredictor(std::string family = "vae-dnn");
   VaePredictor(std::string family, const VaeRegressorConfig& config);
 
