@@ -31,7 +31,7 @@ TEST(LogDevicesTest, AddsDevicesAtEachInstant) {
   EXPECT_NEAR(log.samples[1].unix_s - log.samples[0].unix_s, 1, 1e-6);
   // Decimal commas, and watts behind.
   EXPECT_DOUBLE_EQ(summed_log("time;outlet;power_w\n1700000000;a;1,5\n1700000000;b;2,25\n1700000001;a;3,5\n"
-                          "1700000001;b;4,5\n")
+                              "1700000001;b;4,5\n")
                        .samples.at(0)
                        .power_w,
                    3.75);

@@ -31,7 +31,7 @@ struct MappedCounters {
 struct TableMapping {
   std::string name, csv;  // csv: relative to the mapping file
   std::string url, licence, note;
-  std::optional<char> separator;  // absent: found by the first line
+  std::optional<char> separator;            // absent: found by the first line
   std::vector<std::string> program, input;  // columns
   std::string family;                       // column; empty: the first of `program`
   std::string group = "user";
