@@ -432,6 +432,12 @@ bool instance_order(const InstanceRow& a, const InstanceRow& b, std::optional<Fo
 }
 
 Status check_success(const Profile& profile, bool accept_failure) {
+  if (!profile.metrics.contains("instructions_count")) {
+    const auto why = std::find_if(profile.warnings.begin(), profile.warnings.end(), [](const ProfileWarning& warning) {
+      return warning.code == "runs-differ" || warning.code == "sanitizer";
+    });
+    if (why != profile.warnings.end()) return Error{why->code, why->message, profile.program, why->advice};
+  }
   if (profile.ok() || accept_failure) return {};
   if (!profile.signal && !profile.exit_code) {
     return Error{"program-failed", "the profile does not say how the program ended: the field exit_code is missing",
