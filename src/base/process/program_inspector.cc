@@ -5,17 +5,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/file.h"
 #include "base/text.h"
 
 namespace perfcast {
 namespace {
 
 constexpr size_t kHeadBytes = 65536;
-constexpr int kScriptDepth = 5;  // as the kernel
+constexpr int kScriptDepth = 5;                    // as the kernel
+constexpr size_t kProgramBytes = size_t{1} << 28;  // of a larger one no sanitizer is looked for
+
+struct Sanitizer {
+  std::string_view symbol, library;
+  const char* name;
+};
+constexpr Sanitizer kSanitizers[] = {{"__asan_init", "libasan.so", "AddressSanitizer"},
+                                     {"__tsan_init", "libtsan.so", "ThreadSanitizer"},
+                                     {"__msan_init", "libmsan.so", "MemorySanitizer"},
+                                     {"__hwasan_init", "libhwasan.so", "HWAddressSanitizer"}};
 
 bool is_executable_file(const std::string& path) {
   struct stat facts {};
@@ -183,6 +195,28 @@ Result<ElfFacts> parse_elf(std::string_view head, const std::string& source) {
   return facts;
 }
 
+std::string sanitizer_of(std::string_view file) {
+  Elf64_Ehdr header;
+  if (!file.starts_with(ELFMAG) || !read_at(file, 0, header) || header.e_shentsize != sizeof(Elf64_Shdr)) return "";
+  const auto section = [&](uint64_t index, Elf64_Shdr& found) {
+    return header.e_shoff <= file.size() && read_at(file, header.e_shoff + index * sizeof(Elf64_Shdr), found);
+  };
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr symbols, names;
+    if (!section(i, symbols) || symbols.sh_type != SHT_DYNSYM || !section(symbols.sh_link, names)) continue;
+    if (names.sh_offset > file.size() || names.sh_size > file.size() - names.sh_offset) return "";
+    std::string_view rest = file.substr(names.sh_offset, names.sh_size);
+    while (!rest.empty()) {
+      const std::string_view name = rest.substr(0, rest.find('\0'));
+      for (const auto& [symbol, library, sanitizer] : kSanitizers) {
+        if (name == symbol || name.starts_with(library)) return sanitizer;
+      }
+      rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    }
+  }
+  return "";
+}
+
 Result<ProgramFacts> inspect_program(const std::vector<std::string>& command) {
   if (command.empty() || command[0].empty()) {
     return usage_error("bad-usage", "no command to measure", "", "perfcast profile -- CMD ARGS...");
@@ -200,6 +234,7 @@ Result<ProgramFacts> inspect_program(const std::vector<std::string>& command) {
       const auto elf = parse_elf(*head, facts.binary);
       if (!elf) return elf.error();
       facts.elf = *elf;
+      if (const auto file = read_bytes(facts.binary, kProgramBytes)) facts.sanitizer = sanitizer_of(*file);
       facts.other_identity = has_other_identity(facts.binary);
       facts.runs_here = facts.elf.instruction_set == host_instruction_set();
       return facts;

@@ -20,12 +20,18 @@ struct ElfFacts {
 // Reads the headers of an ELF file from its first bytes (a few KiB suffice). The bytes may be hostile.
 Result<ElfFacts> parse_elf(std::string_view head, const std::string& source);
 
+// The sanitizer that a program was built with, by the dynamic symbols and libraries it names: "AddressSanitizer",
+// "ThreadSanitizer", "MemorySanitizer", "HWAddressSanitizer"; empty: none is seen. `file`: all of an ELF file; hostile
+// bytes give an empty answer.
+std::string sanitizer_of(std::string_view file);
+
 struct ProgramFacts {
   std::string path;                    // what execve gets: a program or a script
   bool is_script = false;              // begins with #!
   std::string binary;                  // the ELF file that the kernel ends up running
   std::vector<std::string> arguments;  // argv of that binary, its argv[0] first
   ElfFacts elf;
+  std::string sanitizer;        // as sanitizer_of()
   bool runs_here = true;        // built for this machine's processor
   bool other_identity = false;  // setuid or setgid, and not ours: no emulator can give it its rights
 };

@@ -37,6 +37,44 @@ std::string elf_bytes(uint16_t machine, uint16_t type, bool with_loader) {
          std::string(reinterpret_cast<const char*>(&segment), sizeof(segment)) + loader;
 }
 
+// An ELF file with a dynamic symbol table whose names are these.
+std::string elf_with_names(const std::string& names) {
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_shoff = sizeof(header);
+  header.e_shentsize = sizeof(Elf64_Shdr);
+  header.e_shnum = 2;
+  Elf64_Shdr sections[2] = {};
+  sections[0].sh_type = SHT_DYNSYM;
+  sections[0].sh_link = 1;
+  sections[1].sh_type = SHT_STRTAB;
+  sections[1].sh_offset = sizeof(header) + sizeof(sections);
+  sections[1].sh_size = names.size();
+  return std::string(reinterpret_cast<const char*>(&header), sizeof(header)) +
+         std::string(reinterpret_cast<const char*>(sections), sizeof(sections)) + names;
+}
+
+TEST(Sanitizer, IsSeenByDynamicNames) {
+  const std::string nul(1, '\0');
+  const std::pair<const char*, const char*> cases[] = {{"__asan_init", "AddressSanitizer"},
+                                                       {"libasan.so.8", "AddressSanitizer"},
+                                                       {"__tsan_init", "ThreadSanitizer"},
+                                                       {"libtsan.so.2", "ThreadSanitizer"},
+                                                       {"__msan_init", "MemorySanitizer"},
+                                                       {"libhwasan.so.0", "HWAddressSanitizer"},
+                                                       {"__hwasan_init", "HWAddressSanitizer"},
+                                                       {"__asan_initialised", ""},
+                                                       {"my__asan_init", ""},
+                                                       {"libc.so.6", ""}};
+  for (const auto& [name, sanitizer] : cases) {
+    for (const std::string& before : {std::string(), "printf" + nul}) {
+      const std::string file = elf_with_names(nul + before + name + nul + "exit" + nul);
+      EXPECT_EQ(sanitizer_of(file), sanitizer) << name;
+      for (size_t cut = 0; cut < file.size(); ++cut) EXPECT_EQ(sanitizer_of(file.substr(0, cut)), "");
+    }
+  }
+}
+
 class Scripts : public testing::Test {
  protected:
   std::string make(const std::string& name, const std::string& text, mode_t mode = 0755) {

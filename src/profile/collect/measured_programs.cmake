@@ -18,6 +18,10 @@ if(PERFCAST_HAS_STATIC_LIBC)
   list(APPEND measured_targets perfcast_guinea_static)
 endif()
 
+add_executable(perfcast_native_only testdata/native_only.c)
+list(APPEND measured_programs PERFCAST_NATIVE_ONLY="$<TARGET_FILE:perfcast_native_only>")
+list(APPEND measured_targets perfcast_native_only)
+
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   add_executable(perfcast_avx512 testdata/avx512.c)
   list(APPEND measured_programs PERFCAST_AVX512="$<TARGET_FILE:perfcast_avx512>")

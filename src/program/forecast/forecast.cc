@@ -432,15 +432,13 @@ bool instance_order(const InstanceRow& a, const InstanceRow& b, std::optional<Fo
 }
 
 Status check_success(const Profile& profile, bool accept_failure) {
-  if (accept_failure) return {};
-  for (const ProfileWarning& warning : profile.warnings) {
-    if (warning.code != "runs-differ") continue;
-    return Error{
-        "runs-differ", warning.message, profile.program,
-        "a command that does the same in every run, also under the emulator (which knows no io_uring, and starts "
-        "no program that lies in memory); or --accept-failure, to forecast from these counts all the same"};
+  if (!profile.metrics.contains("instructions_count")) {
+    const auto why = std::find_if(profile.warnings.begin(), profile.warnings.end(), [](const ProfileWarning& warning) {
+      return warning.code == "runs-differ" || warning.code == "sanitizer";
+    });
+    if (why != profile.warnings.end()) return Error{why->code, why->message, profile.program, why->advice};
   }
-  if (profile.ok()) return {};
+  if (profile.ok() || accept_failure) return {};
   if (!profile.signal && !profile.exit_code) {
     return Error{"program-failed", "the profile does not say how the program ended: the field exit_code is missing",
                  profile.program, "exit_code 0 in the profile"};

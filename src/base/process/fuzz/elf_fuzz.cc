@@ -8,5 +8,6 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto facts = perfcast::parse_elf({reinterpret_cast<const char*>(data), size}, "input");
   if (facts && facts->instruction_set.empty()) std::abort();
+  (void)perfcast::sanitizer_of({reinterpret_cast<const char*>(data), size});
   return 0;
 }

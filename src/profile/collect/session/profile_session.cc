@@ -25,6 +25,7 @@
 #include "profile/collect/qemu/qemu_collector.h"
 #include "profile/collect/session/other_code.h"
 #include "profile/collect/session/partly_seen.h"
+#include "profile/collect/session/run_agreement.h"
 #include "profile/core/core_report.h"
 
 namespace perfcast {
@@ -63,8 +64,11 @@ double event_value(const Collection& collection, const char* collector, const ch
 
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
-std::string ending(const std::optional<int>& exit_code, const std::optional<int>& signal) {
-  return signal ? "by signal " + signal_text(*signal) : "with exit code " + std::to_string(exit_code.value_or(0));
+ProfileWarning sanitizer_warning(const ProgramFacts& program) {
+  return {"sanitizer",
+          "the program was built with " + program.sanitizer +
+              ", whose table of all memory would fill the machine under the emulator",
+          "a build without -fsanitize, as it is used; or the native part alone: perfcast profile"};
 }
 
 class Session {
@@ -196,6 +200,10 @@ Status Session::run_instrumented() {
   } else if (request_.input != nullptr && !request_.input->repeatable()) {
     skip(instrumenter->name(), "skipped", "the piped input is too large to be kept for another run");
     return {};
+  } else if (!program_.sanitizer.empty()) {
+    profile_.warnings.push_back(sanitizer_warning(program_));
+    skip(instrumenter->name(), "skipped", profile_.warnings.back().message);
+    return {};
   } else if (request_.must_succeed && native_ && !profile_.ok()) {
     skip(instrumenter->name(), "skipped", "the program failed");
     return {};
@@ -216,6 +224,10 @@ Status Session::run_instrumented() {
       if (!native_) {
         profile_.exit_code = found->exit_code;
         profile_.signal = found->signal;
+      } else if (auto differing = differing_run(*native_, *found)) {
+        skip(instrumenter->name(), "failed", differing->message);
+        profile_.warnings.push_back(*std::move(differing));
+        return {};
       }
       take(*found);
       instrumented_ = std::move(*found);
@@ -259,10 +271,6 @@ void Session::judge_beginning(double seen_ratio) {
        "a shorter run of the same kind of work; or a time limit of more than that, to see more of it"});
 }
 
-std::string last_words(const Collection& run) {
-  return run.last_words.empty() ? "" : "; its last words: " + run.last_words;
-}
-
 void Session::judge() {
   if (profile_.signal) {
     profile_.warnings.push_back({"killed-by-signal",
@@ -276,15 +284,6 @@ void Session::judge() {
   if (!native_ || !instrumented_) return;
   if (instrumented_->seen_ratio) {
     judge_beginning(*instrumented_->seen_ratio);
-    return;
-  }
-  if (native_->exit_code != instrumented_->exit_code || native_->signal != instrumented_->signal) {
-    profile_.warnings.push_back(
-        {"runs-differ",
-         fmt::format("natively the program ended {}, instrumented {}: the counts are those of other work{}",
-                     ending(native_->exit_code, native_->signal),
-                     ending(instrumented_->exit_code, instrumented_->signal), last_words(*instrumented_)),
-         "a command that does the same each time it is run"});
     return;
   }
   if (is_clock_bound(*native_, *instrumented_)) {
@@ -454,6 +453,10 @@ Result<Profile> Session::run() {
     return Error{"setuid-program",
                  "the program runs with another identity (setuid or setgid): it can't be instrumented", program_.binary,
                  "the command that does the work, directly after --, as a user who may do it"};
+  }
+  if (request_.needs_counts && !program_.sanitizer.empty()) {
+    const ProfileWarning warning = sanitizer_warning(program_);
+    return Error{warning.code, warning.message, program_.binary, warning.advice};
   }
   profile_.program = std::filesystem::path(request_.command[0]).filename().string();
   profile_.command = request_.command;

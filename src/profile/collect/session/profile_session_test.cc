@@ -52,7 +52,7 @@ Collection native_run(double wall_s, double user_s, int exit_code = 0) {
 Collection instrumented_run(double wall_s, double user_s, MetricValues counters = {}) {
   Collection run;
   run.counters = std::move(counters);
-  run.counters.emplace("instructions_count", 1000);
+  run.counters.emplace("instructions_count", 1e9);
   run.exit_code = 0;
   run.run_wall_s = wall_s;
   run.run_user_s = user_s;
@@ -122,7 +122,7 @@ TEST_F(SessionTest, SaysWhoDidTheWorkAndWhatWasNotCounted) {
 }
 
 TEST_F(SessionTest, KeepsReplicatesOfWhatWasSampled) {
-  FakeCollector native("native", native_run(5, 5));
+  FakeCollector native("native", native_run(0.01, 0.01));
   Collection counted = instrumented_run(50, 50, {{"instructions_count", 1000}, {"loads_count", 100}});
   counted.replicates = {{{"instructions_count", 1000}, {"loads_count", 90}},
                         {{"instructions_count", 1000}, {"loads_count", 110}}};
@@ -160,7 +160,7 @@ std::shared_ptr<const Trace> trace_of_additions(uint64_t runs) {
 }
 
 TEST_F(SessionTest, RunsTheWindowsOnModelsOfCores) {
-  FakeCollector native("native", native_run(5, 5));
+  FakeCollector native("native", native_run(0.01, 0.01));
   Collection counted = instrumented_run(50, 50, {{"instructions_count", 1e6}});
   counted.trace = trace_of_additions(1000);
   FakeCollector qemu("qemu", counted);
@@ -301,7 +301,9 @@ TEST_F(SessionTest, InstrumentsNoFailureWhereItMustSucceed) {
   failed.exit_code = 3;
   for (const bool must_succeed : {false, true}) {
     FakeCollector native("native", failed);
-    FakeCollector qemu("qemu", instrumented_run(5, 5));
+    Collection counted = instrumented_run(5, 5);
+    counted.exit_code = 3;
+    FakeCollector qemu("qemu", counted);
     request_.must_succeed = must_succeed;
     const auto found = profile(native, &qemu);
     ASSERT_TRUE(found);
@@ -323,6 +325,8 @@ TEST_F(SessionTest, SaysWhenTheInstrumentedRunEndedDifferently) {
   EXPECT_THAT(found->warnings[0].message,
               HasSubstr("natively the program ended with exit code 0, instrumented with exit code 1"));
   EXPECT_THAT(found->warnings[0].message, EndsWith("; its last words: no space left"));
+  EXPECT_FALSE(found->metrics.contains("instructions_count"));
+  EXPECT_EQ(found->metrics.at("cpu_s"), 0.5);
 }
 
 TEST_F(SessionTest, FallsBackWhereAnExecIsNotFollowed) {
@@ -401,7 +405,7 @@ TEST_F(SessionTest, TakesTheMixAlone) {
 TEST_F(SessionTest, CrossChecksOnDemand) {
   request_.cross_check = true;
   request_.pass_output = false;
-  FakeCollector native("native", native_run(0.5, 0.5));
+  FakeCollector native("native", native_run(0.01, 0.01));
   FakeCollector qemu("qemu", instrumented_run(5, 5, {{"instructions_count", 100}}));
   Collection other;
   other.counters = {{"cachegrind_instructions_count", 98}};
