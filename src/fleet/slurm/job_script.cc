@@ -190,7 +190,7 @@ void find_command(const std::vector<std::string_view>& lines, JobScript& job) {
   } else if (chosen.words[0].find_first_of("$`(){}*?") != std::string::npos) {
     job.command_unclear = "the program is only known when the script runs: " + printable(chosen.words[0].substr(0, 80));
   } else if (chosen.several) {
-    job.command_unclear = "one launcher starts several programs, with ':' between them";
+    job.command_unclear = "one launcher starts several programs, of a file (--multi-prog) or with ':' between them";
   } else if (cut_short && !chosen.launched) {
     job.command_unclear = "the script's commands end in quoted text or a here-document";
   } else {

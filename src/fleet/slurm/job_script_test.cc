@@ -111,6 +111,12 @@ TEST(JobScriptTest, FindsTheProgramBehindLaunchers) {
                                   "mpirun --map-by socket --bind-to core --report-bindings",
                                   "mpirun -ppn 32 -n 64",
                                   "mpirun -n4 --oversubscribe",
+                                  "mpirun -trace -np 2",
+                                  "mpirun -trace libVTfs.so -tune -np 2",
+                                  "mpiexec -tune",
+                                  "mpirun --fwd-mpirun-port -np 2",
+                                  "hwloc-bind --membind node:0",
+                                  "likwid-pin -q -c 0-3",
                                   "mpiexec.hydra -ppn 32 -n 64 -genv I_MPI_PIN 1",
                                   "mpiexec -genv A=1 -envall -n 2",
                                   "mpiexec.openmpi -np=4",
@@ -140,6 +146,8 @@ TEST(JobScriptTest, FindsTheProgramBehindLaunchers) {
   EXPECT_THAT(command_of("apptainer run --nv img.sif case.in\n"), ElementsAre("img.sif", "case.in"));
   EXPECT_THAT(command_of("apptainer pull img.sif docker://x\n./solver\n"), ElementsAre("./solver"));
   EXPECT_THAT(parsed("#!/bin/sh\nmpirun -n 1 ./a : -n 2 ./b\n").command_unclear, HasSubstr("several programs"));
+  EXPECT_THAT(parsed("#!/bin/sh\nsrun -n 4 --multi-prog programs.conf\n").command_unclear,
+              HasSubstr("several programs"));
   EXPECT_EQ(script_error("#!/bin/sh\n#SBATCH -n 1\n#SBATCH hetjob\n#SBATCH -n 4\n./a\n"),
             "heterogeneous-job at job.sh:3");
 }

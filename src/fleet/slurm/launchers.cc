@@ -34,11 +34,11 @@ const Names& mpi_switches() {
       "allow-run-as-root", "bind-to-core", "bind-to-none", "bind-to-socket", "bycore", "byslot", "bynode", "bysocket",
       "continuous", "debug", "debug-daemons", "debug-daemons-file", "disable-recovery", "display-allocation",
       "display-devel-allocation", "display-devel-map", "display-diffable-map", "display-map", "display-topo",
-      "do-not-launch", "do-not-resolve", "enable-instant-on-support", "enable-recovery", "get-stack-traces", "h",
-      "help", "index-argv-by-rank", "leave-session-attached", "merge-stderr-to-stdout", "no-oversubscribe", "nolocal",
-      "nooversubscribe", "noprefix", "novm", "oversubscribe", "pernode", "q", "quiet", "report-bindings",
-      "report-child-jobs-separately", "report-state-on-timeout", "show-progress", "staged", "tag-output",
-      "timestamp-output", "tv", "use-hwthread-cpus", "v", "V", "verbose", "version", "xml",
+      "do-not-launch", "do-not-resolve", "enable-instant-on-support", "enable-recovery", "fwd-mpirun-port",
+      "get-stack-traces", "h", "help", "index-argv-by-rank", "leave-session-attached", "merge-stderr-to-stdout",
+      "no-oversubscribe", "nolocal", "nooversubscribe", "noprefix", "novm", "oversubscribe", "pernode", "q", "quiet",
+      "report-bindings", "report-child-jobs-separately", "report-state-on-timeout", "show-progress", "staged",
+      "tag-output", "timestamp-output", "tv", "use-hwthread-cpus", "v", "V", "verbose", "version", "xml",
       // Hydra, of MPICH and Intel MPI
       "check_mpi", "cleanup", "dac", "disable-auto-cleanup", "disable-hostname-propagation", "disable-x", "enable-x",
       "envall", "envnone", "gdb", "genvall", "genvnone", "ilp64", "info", "l", "nousize", "ordered-output", "pmi-port",
@@ -52,6 +52,12 @@ const Names& mpi_switches() {
 const Names& mpi_pairs() {
   static const Names kNames = {"mca",      "gmca",    "omca",     "gomca", "prtemca",
                                "gprtemca", "pmixmca", "gpmixmca", "genv",  "env"};
+  return kNames;
+}
+
+// Intel MPI's, with a value or without: the value is a word that options follow.
+const Names& mpi_optional() {
+  static const Names kNames = {"trace", "trace-imbalance", "tune"};
   return kNames;
 }
 
@@ -101,6 +107,16 @@ const std::vector<Wrapper>& wrappers() {
        {},
        1},
       {{"stdbuf"}, Style::kLetters, "ioe", "", {}},
+      {{"hwloc-bind"},
+       Style::kLetters,
+       "",
+       "",
+       {"cpubind", "membind", "single", "strict", "get", "logical", "physical", "quiet", "verbose"},
+       false,
+       {},
+       1},
+      {{"likwid-pin", "likwid-perfctr"}, Style::kLetters, "cCdgMosStTV", "", {"quiet", "stats"}},
+      {{"likwid-mpirun"}, Style::kMpi, "", "", {}, true},
       {{"timeout"}, Style::kLetters, "ks", "", {"foreground", "preserve-status", "verbose"}, false, {}, 1},
       {{"singularity", "apptainer"},
        Style::kLetters,
@@ -166,12 +182,13 @@ const Wrapper* wrapper_of(std::string_view word) {
 }
 
 // How many of the next words belong to an option.
-size_t values_of_mpi(std::string_view option, std::string_view next) {
+size_t values_of_mpi(std::string_view option, std::string_view next, std::string_view after) {
   if (option.find('=') != std::string_view::npos) return 0;
   const std::string_view name = option.substr(option.starts_with("--") ? 2 : 1);
   const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
   if (name.size() > 1 && std::all_of(name.begin() + 1, name.end(), is_digit)) return 0;  // -n4
   if (mpi_switches().contains(name)) return 0;
+  if (mpi_optional().contains(name)) return !next.starts_with('-') && after.starts_with('-') ? 1 : 0;
   if (!mpi_pairs().contains(name)) return 1;
   // Hydra takes -genv NAME=VALUE, too.
   return name.ends_with("env") && next.find('=') != std::string_view::npos ? 1 : 2;
@@ -191,8 +208,9 @@ size_t values_of_letters(const Wrapper& wrapper, std::string_view option) {
 size_t skip_options(const Wrapper& wrapper, const std::vector<std::string>& words, size_t i) {
   for (; i < words.size() && !words[i].empty() && words[i][0] == '-'; ++i) {
     if (words[i] == "--") return i + 1;
-    const std::string_view next = i + 1 < words.size() ? std::string_view(words[i + 1]) : std::string_view();
-    i += wrapper.style == Style::kMpi ? values_of_mpi(words[i], next) : values_of_letters(wrapper, words[i]);
+    const auto word = [&](size_t at) { return at < words.size() ? std::string_view(words[at]) : std::string_view(); };
+    i += wrapper.style == Style::kMpi ? values_of_mpi(words[i], word(i + 1), word(i + 2))
+                                      : values_of_letters(wrapper, words[i]);
   }
   return std::min(i, words.size());
 }
@@ -201,6 +219,7 @@ size_t skip_options(const Wrapper& wrapper, const std::vector<std::string>& word
 
 LaunchedProgram program_of(const std::vector<std::string>& words) {
   LaunchedProgram program;
+  bool lists_programs = false;
   size_t i = 0;
   while (i < words.size()) {
     if (is_assignment(words[i]) || words[i] == "do" || words[i] == "then" || words[i] == "else" || words[i] == "!") {
@@ -210,7 +229,13 @@ LaunchedProgram program_of(const std::vector<std::string>& words) {
     const Wrapper* wrapper = wrapper_of(words[i]);
     if (wrapper == nullptr) break;
     program.launched = program.launched || wrapper->launches;
-    i = skip_options(*wrapper, words, i + 1);
+    const size_t first_option = i + 1;
+    i = skip_options(*wrapper, words, first_option);
+    const auto from = static_cast<std::ptrdiff_t>(std::min(first_option, i)), to = static_cast<std::ptrdiff_t>(i);
+    // srun --multi-prog FILE: the programs stand in the file.
+    lists_programs =
+        lists_programs || (wrapper->names.contains("srun") &&
+                           std::find(words.begin() + from, words.begin() + to, "--multi-prog") != words.begin() + to);
     if (!wrapper->verbs.empty()) {
       if (i >= words.size() || !wrapper->verbs.contains(words[i])) return program;  // apptainer pull: no program
       const bool runs_image = words[i] != "exec";
@@ -221,8 +246,8 @@ LaunchedProgram program_of(const std::vector<std::string>& words) {
     if (i < words.size() && words[i] == "--") ++i;
   }
   program.words.assign(words.begin() + static_cast<std::ptrdiff_t>(i), words.end());
-  program.several =
-      program.launched && std::find(program.words.begin(), program.words.end(), ":") != program.words.end();
+  program.several = lists_programs || (program.launched && std::find(program.words.begin(), program.words.end(), ":") !=
+                                                               program.words.end());
   return program;
 }
 

@@ -43,9 +43,12 @@ std::string unique_job_name(const std::string& suite) {
   return fmt::format("perfcast-{}-{:08x}{:08x}", suite, random(), random());
 }
 
-// The history of a partition; empty where none was written yet.
+// The history of a partition; empty where none was written yet. A shared disk that doesn't answer is not that.
 Result<std::string> read_history(const std::string& path) {
-  if (!exists(path)) return std::string();
+  std::error_code ignored;
+  if (std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::not_found) {
+    return std::string();
+  }
   return read_file(path, kLargestHistoryBytes);
 }
 

@@ -291,6 +291,11 @@ TEST_F(Campaign, AHistoryThatCantBeReadIsNotOverwritten) {
   EXPECT_EQ(run().error().code, "file-error");
   EXPECT_THAT(requests_, IsEmpty());
   std::filesystem::remove(path);
+  std::filesystem::create_symlink("elsewhere.tsv", path);  // its disk is not there now
+  EXPECT_FALSE(run().ok());
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_THAT(requests_, IsEmpty());
+  std::filesystem::remove(path);
   std::filesystem::rename(path + ".kept", path);
   std::filesystem::remove(options_.folder + "/times/p/list-1.txt");
   EXPECT_FALSE(run().ok());
