@@ -9,7 +9,7 @@
 namespace perfcast::program::adapt_study {
 
 // One panel per group of programs, each with a scale of its own: median error of each method over k, as SVG with
-// classes of figure/page_style.h.
+// classes of base/figure/page_style.h.
 std::string transfer_svg(const std::vector<CurvePoint>& points);
 // A page of curves of several sets with their data; a set of one group has one panel.
 std::string transfer_page(const std::vector<TransferCurve>& curves);

@@ -1,7 +1,7 @@
 #pragma once
-// Networks as rivals of the Gaussian process in model/adapt: one that is fine-tuned on the programs measured on a new
-// platform, and one whose head was meta-learnt for that. What is set is chosen on inner folds: designs (platforms,
-// where there are fewer than three designs) left out of those that are known.
+// Networks as rivals of the Gaussian process in program/model/adapt: one that is fine-tuned on the programs measured on
+// a new platform, and one whose head was meta-learnt for that. What is set is chosen on inner folds: designs
+// (platforms, where there are fewer than three designs) left out of those that are known.
 
 #include <Eigen/Core>
 #include <cstdint>

@@ -8,7 +8,7 @@
 namespace perfcast::measure::power_study {
 
 PowerMethod random_forest_method();
-// `with_vae`: on the latent's mean (model/neural/vae_regressor.h, smaller than its defaults: there are few samples).
+// `with_vae`: on the latent's mean (learn/neural/vae_regressor.h, smaller than its defaults: there are few samples).
 PowerMethod dense_network_method(bool with_vae);
 
 }  // namespace perfcast::measure::power_study

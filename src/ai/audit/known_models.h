@@ -1,5 +1,5 @@
 #pragma once
-// What is publicly known of models that are no language models of workload/llm, and of the quality that a benchmark
+// What is publicly known of models that are no language models of ai/llm, and of the quality that a benchmark
 // asks of a model: the shipped data/audit/models.json, schema perfcast.audit-models/1:
 //   {"schema": "perfcast.audit-models/1",
 //    "models": [{"name": "resnet50", "aliases": ["resnet50-v1.5"], "flops_per_sample_least": 8.2e9,
@@ -22,7 +22,7 @@ namespace perfcast::ai {
 struct KnownModel {
   std::string name;
   std::vector<std::string> aliases;
-  std::string language_model;  // its name in workload/llm; empty: none
+  std::string language_model;  // its name in ai/llm; empty: none
   bool convolutional = false;
   double flops_per_sample_least = kUnknown;
   double tokens_per_sample_least = kUnknown;  // of an encoder whose padding may be left out

@@ -1,6 +1,6 @@
 #pragma once
 // Published results of MLPerf inference as claims, from a table of them in CSV (one row for each performance log;
-// results/inference_results.h has its columns): what an audit must not call impossible.
+// ai/results/inference_results.h has its columns): what an audit must not call impossible.
 //   Offline, Server   samples_per_s, or tokens_per_s of language models, of the whole system
 //   SingleStream      the mean latency, and the rate with one request in flight
 //   MultiStream       the mean latency of a query of 8 samples

@@ -30,7 +30,7 @@ struct BenchRequest {
   bool accuracy = false, performance = true;
   LoadRules rules;                            // `accuracy` where it is known from elsewhere
   std::string benchmark, category, division;  // that the rules are of; empty: one's own
-  // Beyond what the run itself shows: why it can't be set beside published results (rules/field_demand.h).
+  // Beyond what the run itself shows: why it can't be set beside published results (ai/rules/field_demand.h).
   std::vector<std::string> not_comparable;
   std::vector<LoadObjective> objectives;
   int64_t warm_up_queries = 0;

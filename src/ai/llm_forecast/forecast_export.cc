@@ -62,7 +62,7 @@ void put_detail(Json& json, const LlmForecast& forecast) {
   json["classes"] = classes_json(forecast);
 }
 
-// "given" by the user, "modelled" (energy/accelerator_power.h), or the data sheet's.
+// "given" by the user, "modelled" (machine/meter/accelerator_power.h), or the data sheet's.
 const char* power_basis(const LlmForecastReport& report, const ForecastRow& row) {
   if (row.power_is_modelled) return "modelled";
   return std::isfinite(report.devices[row.device].terms.power_w) ? "given" : "datasheet";

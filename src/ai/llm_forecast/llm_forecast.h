@@ -64,7 +64,7 @@ struct LlmForecast {
   double request_s = 0;         // prefill_s + (output_tokens - 1) * token_s
   double output_per_s = 0;      // new tokens over request_s: prefill included
   // Of one device, mean over the request: the terms' power, else of accelerators the stated power times the share that
-  // energy/accelerator_power.h has for prompt and tokens, else (of CPUs) the stated power.
+  // machine/meter/accelerator_power.h has for prompt and tokens, else (of CPUs) the stated power.
   double power_w = kUnknown;
   bool power_is_modelled = false;
   double power_log_sd = 0;                 // standard deviation of the log of a modelled power

@@ -4,7 +4,7 @@
 //
 // The variances of the model were never fitted with what is left out: accelerator generations are dealt into folds, and
 // a row is forecast with variances from the rows of the other folds alone. Intervals are calibrated likewise on what
-// other folds' rows show (model/forecast/conformal.h), each left-out group weighing the same.
+// other folds' rows show (learn/conformal/conformal.h), each left-out group weighing the same.
 
 #include <functional>
 #include <map>

@@ -19,7 +19,7 @@ struct TrainingResults {
   size_t without_score = 0;              // systems and benchmarks
 };
 
-// The score of a system on a benchmark is training_score()'s of its runs (train_time/training_score.h): without the
+// The score of a system on a benchmark is training_score()'s of its runs (ai/train_time/training_score.h): without the
 // fastest and the slowest, the mean of the rest. "missing-column", "bad-number".
 Result<TrainingResults> parse_training_results(std::string_view csv, const std::string& source);
 

@@ -1,5 +1,5 @@
 #pragma once
-// A transformer that runs on this machine's CPUs (workload/transformer) as a system under test.
+// A transformer that runs on this machine's CPUs (ai/transformer) as a system under test.
 //
 // Prompts are made from a seed, all of one length; each answer is so many tokens, the likeliest of each step, reported
 // one by one. A thread of its own takes what waits into free slots between two steps, so that answers of all ages go

@@ -5,7 +5,7 @@
 //   mlp      a dense network that tells two classes in eight inputs apart; metric "accuracy" on 4,000 rows that it
 //   never
 //            sees; 30 epochs reach 0.91 to 0.92. 2% of all labels are wrong: more than 0.98 is out of reach
-//   vae-dnn  the VAE and the network on its latent (model/neural/vae_regressor.h); metric "loss", of the held-out rows
+//   vae-dnn  the VAE and the network on its latent (learn/neural/vae_regressor.h); metric "loss", of the held-out rows
 
 #include <cstdint>
 #include <functional>

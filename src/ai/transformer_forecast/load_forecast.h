@@ -1,5 +1,5 @@
 #pragma once
-// From the times of steps to those of requests: a queue of generation (workload/transformer/generation.h) followed step
+// From the times of steps to those of requests: a queue of generation (ai/transformer/generation.h) followed step
 // by step, on paper.
 
 #include <functional>

@@ -1,5 +1,5 @@
 #pragma once
-// Power and energy of a profile's phases as plain numbers, for the report. scenario/forecast/phase_power.h makes them
+// Power and energy of a profile's phases as plain numbers, for the report. program/forecast/phase_power.h makes them
 // by a model of power.
 
 #include <optional>

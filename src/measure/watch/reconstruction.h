@@ -1,5 +1,5 @@
 #pragma once
-// What a row of metrics should look like, each metric given the others: the sigma-VAE of model/neural on transformed
+// What a row of metrics should look like, each metric given the others: the sigma-VAE of learn/neural on transformed
 // metrics with their mask, and what its reconstruction leaves, brought to unit spread.
 //
 //   residual     e_j = z_j - VAE(z)_j

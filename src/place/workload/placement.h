@@ -27,9 +27,9 @@ inline constexpr size_t kPlaceKinds = 4;
 enum class PlaceBasis : uint8_t { kMeasured, kFitted, kDatasheet };
 // Where a row's joules are from. kDatasheet: the time at the power that its data sheet states, an upper end. kTdp: the
 // share of the cores that are busy of their package's thermal design power, with the interval of
-// energy/platform_power.h. kModelled: of accelerators the share of the stated power of energy/accelerator_power.h, with
-// its interval; of profiles, and kMeasured: as scenario/forecast/forecast_energy.h has them. kGiven: at the user's
-// watts.
+// machine/meter/platform_power.h. kModelled: of accelerators the share of the stated power of
+// machine/meter/accelerator_power.h, with its interval; of profiles, and kMeasured: as
+// program/forecast/forecast_energy.h has them. kGiven: at the user's watts.
 enum class EnergyBasis : uint8_t { kDatasheet, kTdp, kModelled, kMeasured, kGiven };
 // kCapacity: it doesn't fit. kLaunch: starting kernels. kLink: between devices that share a model. kTransfer: between
 // host and device. kThreads: a CPU's threads wait for each other.

@@ -9,7 +9,7 @@
 
 namespace perfcast::place {
 
-// Shares of the peak and of the bandwidth: those of workload/latency/model/roofline_shares.h; on this project's own
+// Shares of the peak and of the bandwidth: those of ai/latency/model/roofline_shares.h; on this project's own
 // machine the best library reached 0.72 of the measured peak of vectors in fp32, but 0.24 to 0.26 of that of matrix
 // units in bf16 and int8, which caches can't feed (docs/gemm.md).
 inline constexpr double kAmxShare = 0.25;

@@ -1,6 +1,6 @@
 #pragma once
-// The catalogue: every counter and derived metric, once. metrics/catalogue.json is the only place that names them;
-// it is compiled into the binary, and `tools/docs` makes docs/metrics.md from it.
+// The catalogue: every counter and derived metric, once. profile/metrics/catalogue.json is the only place that names
+// them; it is compiled into the binary, and `tools/docs` makes docs/metrics.md from it.
 
 #include <map>
 #include <optional>
@@ -24,7 +24,7 @@ struct Metric {
   std::string kind;         // "counter" (measured) or "derived" (by `formula`)
   std::string group;        // "work", "mix", "memory", "branch", "latency", "system", "time", "gpu", ...
   std::string description;  // one line
-  std::string formula;      // derived only; metrics/formula.h has the language
+  std::string formula;      // derived only; base/expression.h has the language
   std::string table1;       // its name in Table I of Nichols, Yeom, Bhatele; empty for others
   bool gpu_only = false;    // absent on CPU profiles
   bool imported = false;    // only importers of other tools' output give it, none of our collectors

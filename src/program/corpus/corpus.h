@@ -1,6 +1,6 @@
 #pragma once
 // The corpus in memory: platforms + servers + programs + profiles + runs, each row with where it came from.
-// corpus/store.h keeps it in SQLite; importers fill it; models see it as a TrainingTable only.
+// program/corpus/store/store.h keeps it in SQLite; importers fill it; models see it as a TrainingTable only.
 
 #include <cstdint>
 #include <map>
@@ -97,7 +97,7 @@ struct PlatformTime {
   bool drawn_halves = false;
 };
 
-// What models may see of a profile. model/features/model_inputs.h makes numbers of it.
+// What models may see of a profile. program/model/features/model_inputs.h makes numbers of it.
 struct InputChoice {
   enum class Counters { kAll, kTable1 };  // kTable1: those of the paper's Table I alone (Metric::table1)
   // How the platform that a profile was taken on enters: a column for each; its facts; not at all. kUsual: a column

@@ -4,7 +4,7 @@
 //
 // A row's basis is "measured" (somebody measured joules there), "modelled" (by a model of power, of a machine that is
 // full of copies of the program) or "TDP-based": a core's share of its package's thermal design power for as long as
-// the program keeps cores busy, with the wide interval of energy/platform_power.h. Measured joules calibrate the
+// the program keeps cores busy, with the wide interval of machine/meter/platform_power.h. Measured joules calibrate the
 // TDP-based rows: how much more or less than its TDP's share the program draws is common to all platforms.
 
 #include <optional>

@@ -1,6 +1,6 @@
 #pragma once
-// What models of power (power/model/power_model.h) make of a forecast program: events of the profile over forecast
-// seconds, on a machine that is full of its copies.
+// What models of power (measure/power/model/power_model.h) make of a forecast program: events of the profile over
+// forecast seconds, on a machine that is full of its copies.
 
 #include <optional>
 #include <string>

@@ -18,7 +18,7 @@ class TensorMap;
 
 namespace perfcast::program {
 
-enum class IntegerTask : uint8_t;  // model/weightless/integer_forecast.h
+enum class IntegerTask : uint8_t;  // program/model/weightless/integer_forecast.h
 struct IntegerForecast;
 
 // Where a training that takes long leaves what it has done, so that a killed one goes on. Models do no I/O: bytes go

@@ -30,7 +30,8 @@ const std::vector<StrategyKind>& strategy_kinds();
 Result<StrategyKind> parse_strategy(const std::string& name);
 
 // `trials`: how many will be tried at most, as far as that is known; 0: it isn't. Candidates outlive it. Halving has no
-// order of its own: it proposes at random, and whoever runs it decides what is measured again (run/tuner.cc).
+// order of its own: it proposes at random, and whoever runs it decides what is measured again
+// (measure/tune/run/tuner.cc).
 std::unique_ptr<Strategy> make_strategy(StrategyKind kind, Candidates& candidates, size_t trials, uint64_t seed);
 
 }  // namespace perfcast::measure

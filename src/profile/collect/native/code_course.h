@@ -1,6 +1,7 @@
 #pragma once
 // Where a native run's CPU time went, sample by sample: which piece of which file ran, and how much was read and
-// written by then. The series of an instrumented run (qemu/phase_series.h) tells code apart by the same places.
+// written by then. The series of an instrumented run (profile/collect/qemu/phase_series.h) tells code apart by the same
+// places.
 
 #include <sys/types.h>
 

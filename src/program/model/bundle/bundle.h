@@ -17,7 +17,7 @@
 
 namespace perfcast::program {
 
-class ScalingModel;  // model/scaling/scaling_model.h
+class ScalingModel;  // program/model/scaling/scaling_model.h
 
 struct ModelCard {
   std::string name, created_utc, perfcast_version, model;

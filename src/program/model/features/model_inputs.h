@@ -20,8 +20,8 @@ namespace perfcast::program {
 class ModelInputs {
  public:
   enum class Kind {
-    // model/features/work_features.h: causes of time per instruction; needs an instruction mix. Where most training
-    // profiles have them, what core models make of the program, too: "relative_core_<design>_cycles_count".
+    // program/model/features/work_features.h: causes of time per instruction; needs an instruction mix. Where most
+    // training profiles have them, what core models make of the program, too: "relative_core_<design>_cycles_count".
     kWork,
     kCounters,  // whatever counters the training profiles share: a published data set, another profiler, Table I
   };

@@ -1,6 +1,6 @@
 #pragma once
-// time(program, platform) per instruction = sum over work classes (model/features) of events x what one event costs
-// there: what the families that add costs up forecast with, however they found the costs.
+// time(program, platform) per instruction = sum over work classes (program/model/features) of events x what one event
+// costs there: what the families that add costs up forecast with, however they found the costs.
 
 #include <Eigen/Core>
 #include <vector>
