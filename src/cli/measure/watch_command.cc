@@ -169,8 +169,9 @@ int run_watch(const WatchArguments& arguments, const CommonOptions& options) {
   const auto summary = measure::watch_stream(*request);
   if (!summary) return report_error(summary.error(), options);
   if (!options.quiet) {
-    std::fprintf(stderr, "%llu rows of %zu metrics%s: %llu alerts, of them %llu changes\n",
+    std::fprintf(stderr, "%llu rows of %zu metric%s%s: %llu alerts, of them %llu changes\n",
                  static_cast<unsigned long long>(summary->counts.rows), summary->columns,
+                 summary->columns == 1 ? "" : "s",
                  summary->groups > 1 ? (" in " + std::to_string(summary->groups) + " groups").c_str() : "",
                  static_cast<unsigned long long>(summary->alerts), static_cast<unsigned long long>(summary->changes));
     for (const std::string& line : measure::summary_lines(*summary, request->watcher))

@@ -135,8 +135,10 @@ TEST(ResultFile, OfJmhHasEachIterationOfEachFork) {
 TEST(ResultFile, OfHyperfineAsCsvHasMeans) {
   for (const std::string mark : {"", "\xEF\xBB\xBF"}) {
     for (const std::string end : {"\n", "\r\n"}) {
-      const ResultFile file = parsed(mark + "command,mean,stddev,median,user,system,min,max,parameter_n" + end +
-                                     "\"./t a,b\",0.5,0.1,0.5,0,0,0.4,0.6,7" + end);
+      std::string text = mark;
+      text.append("command,mean,stddev,median,user,system,min,max,parameter_n").append(end);
+      text.append("\"./t a,b\",0.5,0.1,0.5,0,0,0.4,0.6,7").append(end);
+      const ResultFile file = parsed(text);
       ASSERT_THAT(file.benchmarks, SizeIs(1));
       EXPECT_EQ(file.benchmarks[0].name, "./t a,b (n=7)");
       EXPECT_DOUBLE_EQ(file.benchmarks[0].wall.mean_s, 0.5);

@@ -127,8 +127,8 @@ struct ForecastReport {
   std::optional<std::vector<Price>> unmatched_prices;
 };
 
-// Unless accepted, errors "program-failed" for the profile of a run that failed, or that does not say how it ended, and
-// "runs-differ" where its runs ended differently: its counts may be those of a failure under the emulator.
+// Unless accepted, error "program-failed" for the profile of a run that failed, or that does not say how it ended.
+// Errors "runs-differ" and "sanitizer" where the profile has no counts for that reason.
 Status check_success(const Profile& profile, bool accept_failure);
 
 // What can be found wrong in a request before there is a profile: its filters, measured times and reference.

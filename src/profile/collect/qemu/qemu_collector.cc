@@ -49,7 +49,7 @@ constexpr double kTypicalInstructionsPer_s = 2.5e9;
 // The beginning has to do where a quick look would take longer: most compiled programs of a second are through by then,
 // interpreters are not.
 constexpr double kQuick_s = 3, kQuickRatio = 1;
-constexpr double kMostOfMemory = 0.5;  // of what is free, for each process
+constexpr double kMostOfMemory = 0.75;  // of what is free, for each process
 constexpr size_t kManyProcesses = 20;
 constexpr size_t kLineBytes = 300;
 constexpr size_t kLastLines = 4;
@@ -276,7 +276,8 @@ CollectResult failure(const ProcessOutcome& outcome, const std::string& program)
     return {
         RunEnd::kProgramFailed,
         Error{"emulator-memory",
-              "the emulator ran out of the memory that it may take, half of what is free: it keeps tables of all "
+              "the emulator ran out of the memory that it may take, three quarters of what is free: it keeps tables of "
+              "all "
               "memory that a program reserves",
               program, "a setting with which the program reserves less; or the native part alone: perfcast profile"}};
   }
