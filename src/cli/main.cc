@@ -156,13 +156,7 @@ int run(int argc, char** argv) {
       expected = "the program to run after --: perfcast" + verb + " -- CMD ARGS";
     }
     std::string message = problem.what();
-    // CLI11 names them from the last to the first.
-    if (problem.get_name() == "ExtrasError") {
-      const std::vector<std::string> extra = app.remaining(true);
-      message = std::string(extra.size() == 1 ? "an argument that was not expected: "
-                                              : "arguments that were not expected: ") +
-                printable(join(extra, " "));
-    } else if (problem.get_name() == "RequiredError" && message.starts_with("A subcommand is required")) {
+    if (problem.get_name() == "RequiredError" && message.starts_with("A subcommand is required")) {
       message = "one of its own verbs is missing";
     }
     return report_error(usage_error("bad-usage", message, "", expected), context.options);

@@ -1,14 +1,12 @@
 #include "profile/collect/qemu/qemu_collector.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 
 #include "base/file.h"
@@ -49,7 +47,6 @@ constexpr double kTypicalInstructionsPer_s = 2.5e9;
 // The beginning has to do where a quick look would take longer: most compiled programs of a second are through by then,
 // interpreters are not.
 constexpr double kQuick_s = 3, kQuickRatio = 1;
-constexpr double kMostOfMemory = 0.75;  // of what is free, for each process
 constexpr size_t kManyProcesses = 20;
 constexpr size_t kLineBytes = 300;
 constexpr size_t kLastLines = 4;
@@ -247,20 +244,6 @@ std::string last_lines(const std::string& text, size_t count) {
   return found;
 }
 
-// An emulator keeps tables of all memory that a program reserves, used or not: what it can't have, it does not take
-// from the machine. Nothing is capped where the machine does not say what is left.
-void cap_memory(pid_t child) {
-  const auto text = read_file("/proc/meminfo");
-  const size_t at = text ? text->find("MemAvailable:") : std::string::npos;
-  if (at == std::string::npos) return;
-  const double available_bytes = 1024 * std::strtod(text->c_str() + at + std::strlen("MemAvailable:"), nullptr);
-  const rlimit cap = {static_cast<rlim_t>(kMostOfMemory * available_bytes), RLIM_INFINITY};
-  rlimit set{};
-  if (available_bytes <= 0 || prlimit(child, RLIMIT_DATA, nullptr, &set) != 0 || set.rlim_cur <= cap.rlim_cur) return;
-  set.rlim_cur = cap.rlim_cur;
-  prlimit(child, RLIMIT_DATA, &set, nullptr);
-}
-
 // What ended the emulator before the program's own end.
 CollectResult failure(const ProcessOutcome& outcome, const std::string& program) {
   const bool illegal =
@@ -270,16 +253,6 @@ CollectResult failure(const ProcessOutcome& outcome, const std::string& program)
                  program,
                  "a build for x86-64-v3: -march=x86-64-v3 instead of -march=native; or, where the program chooses at "
                  "run time, GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F or the library's own switch"};
-  }
-  const std::string& words = outcome.error_tail;
-  if (words.find("failed to allocate") != std::string::npos || words.find("Cannot allocate") != std::string::npos) {
-    return {
-        RunEnd::kProgramFailed,
-        Error{"emulator-memory",
-              "the emulator ran out of the memory that it may take, three quarters of what is free: it keeps tables of "
-              "all "
-              "memory that a program reserves",
-              program, "a setting with which the program reserves less; or the native part alone: perfcast profile"}};
   }
   std::string message = "QEMU ended without counts";
   if (outcome.signal) message += ", by signal " + signal_text(*outcome.signal);
@@ -409,7 +382,6 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   process.fixed_addresses = true;
   process.output = request.pass_output ? StreamTo::kPass : request.show_output ? StreamTo::kStderr : StreamTo::kDiscard;
   process.error = request.pass_output || request.show_output ? StreamTo::kPass : StreamTo::kTail;
-  process.before_exec = [](pid_t child) { cap_memory(child); };
   FirstLineLater version({qemu, "--version"});
   const auto outcome = run_process(process);
   if (!outcome) return outcome.error();
