@@ -189,7 +189,7 @@ Status SlurmCampaign::submit(const std::string& partition, const std::vector<siz
     Status written = write_file_atomically(path_of(partition, script), task_script(partition, list));
     if (!written) return written;
     const std::string name = unique_job_name(suite_.name);
-    if (Status status = record(partition, "?" + name + "\t" + list); !status) return status;
+    if (Status status = record(partition, fmt::format("?{}\t{}", name, list)); !status) return status;
     const auto job = client_.submit({path_of(partition, script), partition, name, path_of(partition, "logs/%A_%a.txt"),
                                      count, options_.exclusive, options_.sbatch_options});
     if (!job) return job.error();  // what is written stays: sbatch may have submitted it before it failed
