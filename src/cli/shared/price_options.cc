@@ -1,5 +1,7 @@
 #include "cli/shared/price_options.h"
 
+#include <cstdio>
+
 #include "base/csv.h"
 #include "base/text.h"
 #include "cli/option_table.h"
@@ -46,6 +48,10 @@ Result<std::optional<program::PriceList>> read_prices(const PriceArguments& argu
   auto options = price_options_of(arguments);
   if (!options) return options.error();
   auto prices = program::PriceList::read(arguments.path, *options);
+  if (prices && !prices->form().empty()) {
+    std::fprintf(stderr, "perfcast: note: %s was read as having %s\n", printable(arguments.path).c_str(),
+                 prices->form().c_str());
+  }
   if (prices) return std::optional<program::PriceList>(std::move(*prices));
   Error error = prices.error();
   if (error.code == "mixed-currencies") error.expected += " (--exchange-rate CURRENCY=WORTH)";

@@ -65,6 +65,7 @@ Result<PriceList> PriceList::parse(std::string_view csv, const std::string& sour
   const auto price = price_column(*table, source, options.spot);
   if (!price) return price.error();
   PriceList list;
+  list.form_ = table->form();
   const std::string in_name = currency_in(table->columns()[*price]);
   const bool per_month = lower_case(table->columns()[*price]).find("month") != std::string::npos;
   const auto currency = table->column("currency");

@@ -38,9 +38,11 @@ class PriceList {
   std::optional<double> per_hour(const std::string& vendor, const std::string& server) const;
   const std::vector<Price>& prices() const { return prices_; }  // one for each server, in the order of the file
   const std::string& currency() const { return currency_; }     // "USD"; empty where the file does not say
+  // How the file was read where that isn't plain: "decimal commas". A person should see it.
+  const std::string& form() const { return form_; }
 
  private:
-  std::string currency_;
+  std::string currency_, form_;
   std::vector<Price> prices_;
   std::map<std::pair<std::string, std::string>, size_t> index_;
 };

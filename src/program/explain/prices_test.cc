@@ -40,6 +40,8 @@ TEST(PriceList, SaysWhatALineOrAHeaderShouldBe) {
   const auto list = PriceList::parse("vendor;server;price\na;b;1,25\n", "p.csv");
   ASSERT_TRUE(list.ok()) << to_text(list.error());
   EXPECT_EQ(list->per_hour("a", "b"), 1.25);
+  EXPECT_EQ(list->form(), "columns separated by semicolons; decimal commas");
+  EXPECT_EQ(PriceList::parse("vendor,server,price\na,b,1.25\n", "p.csv")->form(), "");
   EXPECT_THAT(expected("vendor,server,price\n"), HasSubstr("the list has no price"));
   EXPECT_THAT(expected("vendor,server,price,currency\na,b,1,EUR/month\n"), HasSubstr("is no currency"));
 }
