@@ -164,6 +164,13 @@ PhaseKind read_phase_kind(const Json& json, const std::string& path, Mistakes& m
   kind.native_cpu_s = in.optional_amount("native_cpu_s");
   kind.native_deviation_s = in.optional_amount("native_deviation_s");
   if (const Json* metrics = in.object("metrics")) kind.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
+  if (const Json* functions = in.array("functions")) {
+    for (size_t i = 0; i < functions->size(); ++i) {
+      Fields of((*functions)[i], fmt::format("{}[{}]", in.path("functions"), i), mistakes);
+      kind.functions.push_back(
+          {of.string_or("function", ""), of.string("file"), of.optional_amount("time_ratio").value_or(0)});
+    }
+  }
   return kind;
 }
 
@@ -305,6 +312,20 @@ Json metrics_to_json(const MetricValues& metrics) {
   return json;
 }
 
+}  // namespace
+
+Json to_json(const std::vector<TimedFunction>& functions) {
+  Json json = Json::array();
+  for (const TimedFunction& function : functions) {
+    Json entry = {{"file", function.file}, {"time_ratio", number_to_json(function.time_ratio)}};
+    if (!function.function.empty()) entry["function"] = function.function;
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
+namespace {
+
 Json phase_kinds_to_json(const PhaseSet& set) {
   Json json = {{"program", set.program},
                {"instructions_ratio", number_to_json(set.instructions_ratio)},
@@ -317,6 +338,7 @@ Json phase_kinds_to_json(const PhaseSet& set) {
                   {"metrics", metrics_to_json(kind.metrics)}};
     put_known(entry, "native_cpu_s", kind.native_cpu_s);
     put_known(entry, "native_deviation_s", kind.native_deviation_s);
+    if (!kind.functions.empty()) entry["functions"] = to_json(kind.functions);
     json["kinds"].push_back(std::move(entry));
   }
   return json;

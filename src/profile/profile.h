@@ -43,6 +43,13 @@ struct ProfilePhase {
 };
 
 // Slices that are alike.
+// A function, or a file without symbols, that a part of the CPU time went to.
+struct TimedFunction {
+  std::string function;  // empty: no symbol covers the code
+  std::string file;      // of the program or library, without its folders
+  double time_ratio = 0;
+  bool operator==(const TimedFunction&) const = default;
+};
 struct PhaseKind {
   double instructions_count = 0;
   double visits_count = 0;          // times that the program came to it
@@ -50,6 +57,7 @@ struct PhaseKind {
   std::optional<double> native_cpu_s;
   std::optional<double> native_deviation_s;  // standard deviation over native runs; absent of a single one
   MetricValues metrics;                      // of its slices together
+  std::vector<TimedFunction> functions;      // by native time, the longest first; empty: not known
   bool operator==(const PhaseKind&) const = default;
 };
 // Of Profile::phases.
@@ -143,6 +151,7 @@ Result<Profile> profile_of_part(const Profile& profile, const std::string& progr
 inline constexpr const char* kProfileSchema = "perfcast.profile/1";
 
 Json to_json(const Profile& profile);
+Json to_json(const std::vector<TimedFunction>& functions);
 // `source` names the file in errors. Unknown metric names are kept; unknown schema versions are "future-version".
 Result<Profile> profile_from_json(const Json& json, const std::string& source);
 Result<Profile> read_profile(const std::string& path);

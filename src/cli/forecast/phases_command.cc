@@ -1,5 +1,6 @@
 // perfcast phases: the phases of a profile, measured and forecast.
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,8 +11,12 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
+#include "cli/output_width.h"
 #include "cli/shared/energy_options.h"
 #include "cli/shared/named_file.h"
+#include "cli/shared/phase_options.h"
+#include "machine/facts/core_design.h"
+#include "measure/phases/phase_description.h"
 #include "measure/phases/report/phase_page.h"
 #include "measure/phases/report/phase_report.h"
 #include "program/forecast/phase_power.h"
@@ -21,7 +26,7 @@ namespace {
 
 struct PhasesArguments {
   std::vector<std::string> profiles, learn;
-  std::string report, power_model;
+  std::string report, power_model, save_profile, kinds = "auto";
   bool score = false;
 };
 
@@ -50,15 +55,63 @@ int score(const PhasesArguments& arguments, const CommonOptions& options) {
                       options);
 }
 
-int run_phases(const PhasesArguments& arguments, const CommonOptions& options) {
+Result<Profile> measured(const PhasesArguments& arguments, const CommandContext& context) {
+  const auto phases = phase_request(arguments.kinds, "--phases");
+  if (!phases) return phases.error();
+  CollectRequest request;
+  request.command = context.command;
+  request.core_designs = shipped_core_designs();
+  request.needs_counts = true;
+  request.pass_output = false;
+  request.show_output = context.options.show_output;
+  measure::ask_for_phases(request);
+  ProgressLine line(context.options);
+  auto profile = profile_command(request, [&line](const std::string& text) { line.show(text); });
+  if (!profile) return profile.error();
+  measure::describe_phases(request, *phases, *profile);
+  if (!arguments.save_profile.empty()) {
+    if (Status saved = write_file_atomically(arguments.save_profile, to_text(to_json(*profile))); !saved)
+      return saved.error();
+  }
+  return profile;
+}
+
+// Of the run, or of the file.
+Result<Profile> shown_profile(const PhasesArguments& arguments, const CommandContext& context) {
+  if (!context.command.empty()) {
+    auto profile = measured(arguments, context);
+    if (!profile || profile->phase_kinds) return profile;
+    const auto& warnings = profile->warnings;
+    const auto why = std::find_if(warnings.begin(), warnings.end(),
+                                  [](const ProfileWarning& warning) { return warning.code == "no-phases"; });
+    if (why == warnings.end()) return Error{"no-phases", "the run has no phases", "", "perfcast doctor"};
+    return Error{why->code, why->message, "", why->advice};
+  }
+  auto profiles = read_profiles(arguments.profiles);
+  if (!profiles) return profiles.error();
+  if (profiles->front().phase_kinds) return std::move(profiles->front());
+  return Error{"no-phases", "the profile has no phases", arguments.profiles[0],
+               "one written by perfcast profile --phases auto -o FILE -- CMD"};
+}
+
+int run_phases(const PhasesArguments& arguments, const CommandContext& context) {
+  const CommonOptions& options = context.options;
+  if (arguments.profiles.empty() == context.command.empty()) {
+    const bool nothing = context.command.empty();
+    return report_error(usage_error("bad-usage", nothing ? "nothing to find phases in" : "both a profile and a command",
+                                    "PROFILE", "perfcast phases -- CMD ARGS..., or perfcast phases p.json"),
+                        options);
+  }
   if (arguments.score) return score(arguments, options);
-  if (arguments.profiles.size() != 1) {
+  if (arguments.profiles.size() > 1) {
     return report_error(usage_error("bad-usage", "several profiles are given", "PROFILE",
                                     "one of them, others with --learn, or --score for all"),
                         options);
   }
-  if (const Status status = check_output_file("--report", arguments.report); !status)
-    return report_error(status.error(), options);
+  for (const auto& [option, path] :
+       {std::pair{"--report", arguments.report}, {"--save-profile", arguments.save_profile}}) {
+    if (const Status status = check_output_file(option, path); !status) return report_error(status.error(), options);
+  }
   for (const std::string& path : arguments.learn) {
     if (path.empty()) {
       return report_error(usage_error("bad-usage", "a name of a file is empty", "--learn",
@@ -67,7 +120,7 @@ int run_phases(const PhasesArguments& arguments, const CommonOptions& options) {
     }
   }
   std::vector<std::string> read = arguments.learn;
-  read.push_back(arguments.profiles[0]);
+  read.insert(read.end(), arguments.profiles.begin(), arguments.profiles.end());
   std::optional<program::ProgramPowerModel> model;
   if (!arguments.power_model.empty()) {
     auto given = read_program_power_model(arguments.power_model, "FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]");
@@ -77,14 +130,9 @@ int run_phases(const PhasesArguments& arguments, const CommonOptions& options) {
   }
   if (const Status status = check_not_read("--report", arguments.report, read); !status)
     return report_error(status.error(), options);
-  const auto profile = read_profiles(arguments.profiles);
+  const auto profile = shown_profile(arguments, context);
   if (!profile) return report_error(profile.error(), options);
-  const Profile& shown = profile->front();
-  if (!shown.phase_kinds) {
-    return report_error(Error{"no-phases", "the profile has no phases", arguments.profiles[0],
-                              "one written by perfcast profile --phases auto -o FILE -- CMD"},
-                        options);
-  }
+  const Profile& shown = *profile;
   std::optional<measure::PhaseForecast> forecast;
   if (!arguments.learn.empty()) {
     const auto others = read_profiles(arguments.learn);
@@ -110,7 +158,7 @@ int run_phases(const PhasesArguments& arguments, const CommonOptions& options) {
       return report_error(status.error(), options);
   }
   return write_result(options.json ? to_text(measure::phases_json(shown, forecast, power))
-                                   : measure::phases_text(shown, forecast, power),
+                                   : measure::phases_text(shown, forecast, power, output_columns()),
                       options);
 }
 
@@ -118,18 +166,19 @@ int run_phases(const PhasesArguments& arguments, const CommonOptions& options) {
 
 void add_phases_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<PhasesArguments>();
-  CLI::App* verb =
-      add_verb(app, {"phases",
-                     "Shows the phases of a program: what they are, their time, and their forecast.",
-                     "",
-                     {"perfcast phases p.json", "perfcast phases p.json --learn a.json,b.json --report phases.html"},
-                     "phases"});
+  CLI::App* verb = add_verb(app, {"phases",
+                                  "Shows the phases of a program: what they are, their time, and their forecast.",
+                                  "-- COMMAND ARGS...",
+                                  {"perfcast phases -- ./prog input.dat",
+                                   "perfcast phases p.json --learn a.json,b.json --report phases.html"},
+                                  "phases"});
   verb->footer(
       "--learn takes profiles of other programs on the machine that is forecast. Profiles of the same program are left "
       "out.");
-  add_basic(*verb, "PROFILE", arguments->profiles, "PROFILE ...",
-            "A profile with phases, from: perfcast profile --phases auto -o p.json -- COMMAND. With --score several.")
-      ->required();
+  add_basic(
+      *verb, "PROFILE", arguments->profiles, "PROFILE ...",
+      "Instead of a command: a profile with phases, from perfcast profile --phases auto -o p.json -- COMMAND. With "
+      "--score several.");
   add_basic(*verb, "--learn", arguments->learn, "FILE,...",
             "Forecasts the time of each phase from these profiles of other programs on one machine.")
       ->delimiter(',');
@@ -139,10 +188,13 @@ void add_phases_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--score", arguments->score, "Forecasts each profile from the others and says how good that is.");
   add_basic(*verb, "--report", arguments->report, "FILE",
             "Writes a page (HTML) with measured and forecast times over the run.");
-  add_common_options(*verb, context, kThreadsOption);
-  verb->callback([arguments, &context] {
-    context.run = [arguments, &context] { return run_phases(*arguments, context.options); };
-  });
+  add_basic(*verb, "--save-profile", arguments->save_profile, "FILE",
+            "Stores the profile of the command, for later: perfcast phases FILE.");
+  add_advanced(*verb, "--phases", arguments->kinds, "auto|N",
+               "Finds this many phases in the run of the command; auto lets perfcast choose.");
+  add_common_options(*verb, context, kThreadsOption | kShowOutputOption | kQuietOption);
+  verb->callback(
+      [arguments, &context] { context.run = [arguments, &context] { return run_phases(*arguments, context); }; });
 }
 
 }  // namespace perfcast::cli

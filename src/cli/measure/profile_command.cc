@@ -2,28 +2,25 @@
 
 #include <unistd.h>
 
-#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
-#include "base/csv.h"
 #include "base/json.h"
 #include "base/process/duration.h"
 #include "base/process/interrupt.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
+#include "cli/output_width.h"
 #include "cli/shared/named_file.h"
+#include "cli/shared/phase_options.h"
 #include "machine/facts/core_design.h"
-#include "measure/phases/phase_clusters.h"
 #include "measure/phases/phase_description.h"
 #include "measure/phases/report/phase_report.h"
 #include "profile/collect/collector.h"
-#include "profile/collect/native/code_course.h"
-#include "profile/collect/qemu/phase_series.h"
 #include "profile/collect/session/profile_summary.h"
 
 namespace perfcast::cli {
@@ -51,19 +48,6 @@ void print_warnings(const Profile& profile) {
     std::fprintf(stderr, "perfcast: warning: %s\n", printable(warning.message).c_str());
     if (!warning.advice.empty()) std::fprintf(stderr, "  advice: %s\n", printable(warning.advice).c_str());
   }
-}
-
-// "auto", or how many kinds of phases.
-Result<measure::PhaseRequest> phase_request(const std::string& text) {
-  measure::PhaseRequest request;
-  if (text == "auto") return request;
-  const auto number = parse_number(text);
-  if (!number || *number != std::floor(*number) || *number < 1 || *number > measure::kMostPhaseKinds) {
-    return usage_error("bad-usage", "'" + printable(text) + "' is no number of phases", "--phases",
-                       "auto, or 1 to " + std::to_string(measure::kMostPhaseKinds));
-  }
-  request.kinds = static_cast<size_t>(*number);
-  return request;
 }
 
 int run(const ProfileOptions& chosen, const CommandContext& context) {
@@ -101,11 +85,10 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
   }
   std::optional<measure::PhaseRequest> phases;
   if (!chosen.phases.empty()) {
-    const auto asked = phase_request(chosen.phases);
+    const auto asked = phase_request(chosen.phases, "--phases");
     if (!asked) return report_error(asked.error(), options);
     phases = *asked;
-    request.code_courses = std::make_shared<std::vector<CodeCourse>>();
-    request.phase_series = std::make_shared<PhaseSeries>();
+    measure::ask_for_phases(request);
   }
   request.trace_path = chosen.windows;
   request.native_repeats = chosen.repeats;
@@ -125,18 +108,15 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
   if (!profile) {
     return report_error(profile.error(), options);
   }
-  if (phases && request.core_designs) {
-    for (const CoreDesign& design : *request.core_designs) {
-      if (design.name == core_design(profile->host)) phases->design = &design;
-    }
-  }
-  if (phases) measure::describe_phases(*request.phase_series, *request.code_courses, *phases, *profile);
+  if (phases) measure::describe_phases(request, *phases, *profile);
   if (!options.quiet) {
     if (to_file || to_stdout) {
       print_warnings(*profile);
     } else {
       std::fprintf(stderr, "\n%s", profile_summary(*profile).c_str());
-      if (profile->phase_kinds) std::fprintf(stderr, "\n%s", measure::phases_text(*profile, std::nullopt).c_str());
+      if (profile->phase_kinds)
+        std::fprintf(stderr, "\n%s",
+                     measure::phases_text(*profile, std::nullopt, std::nullopt, output_columns()).c_str());
     }
   }
   if (to_file || to_stdout) {

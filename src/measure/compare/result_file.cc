@@ -118,7 +118,6 @@ bool is_compared_file(const std::string& path) {
   std::string begin(64, '\0');
   in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   begin.resize(static_cast<size_t>(in.gcount()));
-  if (begin.empty()) return false;
   std::string_view content = begin;
   if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
   const bool is_packed_or_wide =

@@ -149,9 +149,10 @@ TEST(ResultFile, OfHyperfineAsCsvHasMeans) {
 
 TEST(ResultFile, AnUnknownFormatIsCalledThat) {
   for (const char* text :
-       {"<xml/>", "a,b\n1,2\n", "[]", R"({"results": [{"name": "x"}]})", R"({"benchmarks": [{"id": 1}]})", "7", ""}) {
+       {"<xml/>", "a,b\n1,2\n", "[]", R"({"results": [{"name": "x"}]})", R"({"benchmarks": [{"id": 1}]})", "7"}) {
     EXPECT_EQ(refused(text).code, "unknown-format") << text;
   }
+  for (const char* empty : {"", " \n", "\xEF\xBB\xBF"}) EXPECT_EQ(refused(empty).code, "no-results");
 }
 
 TEST(ResultFile, NamesThatRepeatStayApart) {
@@ -175,6 +176,8 @@ TEST(ResultFile, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(refused(R"({"benchmarks": [{"name": "x", "real_time": 1, "cpu_time": 1, "time_unit": "h"}]})").code,
             "bad-json-field");
   EXPECT_EQ(refused(R"({"benchmarks": [{"name": "x", "real_time": 0, "cpu_time": 1}]})").code, "no-results");
+  EXPECT_THAT(refused(R"({"benchmarks": [{"name": "x", "real_time": 0, "cpu_time": 1}]})").message,
+              HasSubstr("x: 1 of 1 times are 0"));
   EXPECT_EQ(refused(R"({"machine_info": {}, "benchmarks": [{"name": "x"}]})").code, "bad-json-field");
 }
 
@@ -201,8 +204,10 @@ TEST(ComparedFile, IsNoCommand) {
     std::ofstream(script) << text;
     EXPECT_TRUE(is_compared_file(script)) << text;
   }
-  std::ofstream(script + ".xml") << "<x/>";
-  EXPECT_TRUE(is_compared_file(script + ".xml"));
+  for (const char* text : {"<x/>", ""}) {
+    std::ofstream(script + ".xml") << text;
+    EXPECT_TRUE(is_compared_file(script + ".xml")) << text;
+  }
   std::ofstream(script) << "#!/bin/sh\n";
   EXPECT_FALSE(is_compared_file(script));
   EXPECT_FALSE(is_compared_file(folder->path()));

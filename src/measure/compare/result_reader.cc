@@ -154,8 +154,9 @@ Result<ResultFile> ResultReader::finish() {
     return Error{"bad-json-field", text, file_.path, "the file as " + file_.tool + " wrote it"};
   }
   if (file_.benchmarks.empty()) {
-    return Error{"no-results", "there is no benchmark with times in it", file_.path,
-                 "results of at least one benchmark"};
+    const std::string why = file_.notes.empty() ? "" : ": " + join(file_.notes, "; ");
+    return Error{"no-results", "there is no benchmark with times in it" + why, file_.path,
+                 "results of at least one benchmark, with times above 0"};
   }
   return std::move(file_);
 }
@@ -411,6 +412,7 @@ Result<ResultFile> parse_result_file(std::string_view text, const std::string& s
   std::string_view content = text;
   if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
   if (content.starts_with(kHyperfineCsvStart)) return hyperfine_csv(content, source);
+  if (trim(content).empty()) return Error{"no-results", "the file is empty", source, kExpected};
   if (!begins_as_json(content)) return unknown_format(source);
   const auto json = parse_python_json(content, source);  // counters may be NaN
   if (!json) return json.error();

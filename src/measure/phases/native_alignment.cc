@@ -97,6 +97,7 @@ class Aligner {
     for (const double end : ends) {
       result.interval_s.push_back(std::max(0.0, end - before) * course_.period_s);
       before = std::max(before, end);
+      result.ends.push_back(before);
     }
     return result;
   }

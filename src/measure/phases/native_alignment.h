@@ -20,6 +20,7 @@ namespace perfcast::measure {
 
 struct NativeAlignment {
   std::vector<double> interval_s;  // CPU time of each interval
+  std::vector<double> ends;        // of each interval, in samples from the start; never falling
   double same_code_ratio = 0;      // of the samples, those in code that the instrumented run saw
   double agreement = 0;            // of the code of both, along the path: 1 the same, 0 nothing in common
   double io_ratio = 0;    // bytes that the instrumented run read and wrote, over those of the native one; 0: too few

@@ -9,9 +9,11 @@
 #include <string>
 
 #include "base/statistics.h"
+#include "machine/facts/core_design.h"
 #include "measure/phases/native_alignment.h"
 #include "measure/phases/phase_clusters.h"
 #include "measure/phases/phase_cores.h"
+#include "measure/phases/phase_functions.h"
 
 namespace perfcast::measure {
 namespace {
@@ -54,7 +56,8 @@ void warn(Profile& profile, const char* code, std::string message, std::string a
   profile.warnings.push_back({code, std::move(message), std::move(advice)});
 }
 
-NativeTimes native_times(const PhaseSeries& series, const std::vector<CodeCourse>& native, Profile& profile) {
+NativeTimes native_times(const PhaseSeries& series, const std::vector<CodeCourse>& native, PhaseFunctions& functions,
+                         Profile& profile) {
   NativeTimes times;
   std::optional<Error> problem;
   if (profile.partly_seen) {
@@ -75,6 +78,7 @@ NativeTimes native_times(const PhaseSeries& series, const std::vector<CodeCourse
       agreement += aligned->agreement;
       ++ordered;
     }
+    functions.add(course, *aligned);
     times.runs.push_back(std::move(aligned->interval_s));
   }
   if (times.runs.empty() && problem) {
@@ -114,6 +118,20 @@ PhaseKind kind_of(const PhaseSeries& series, const std::vector<size_t>& members,
 
 }  // namespace
 
+void ask_for_phases(CollectRequest& request) {
+  request.code_courses = std::make_shared<std::vector<CodeCourse>>();
+  request.phase_series = std::make_shared<PhaseSeries>();
+}
+
+void describe_phases(const CollectRequest& request, PhaseRequest phases, Profile& profile) {
+  if (request.core_designs) {
+    for (const CoreDesign& design : *request.core_designs) {
+      if (design.name == core_design(profile.host)) phases.design = &design;
+    }
+  }
+  describe_phases(*request.phase_series, *request.code_courses, phases, profile);
+}
+
 void describe_phases(const PhaseSeries& series, const std::vector<CodeCourse>& native, const PhaseRequest& request,
                      Profile& profile) {
   profile.phases.clear();
@@ -136,7 +154,8 @@ void describe_phases(const PhaseSeries& series, const std::vector<CodeCourse>& n
     warn(profile, "fewer-phases",
          fmt::format("the program has {} phases that differ, not {}", found.count(), request.kinds), "");
   }
-  const NativeTimes times = native_times(series, native, profile);
+  PhaseFunctions functions(found.cluster, found.count());
+  const NativeTimes times = native_times(series, native, functions, profile);
   PhaseSet set;
   set.program = series.program;
   set.instructions_ratio = series.instructions_ratio;
@@ -166,6 +185,8 @@ void describe_phases(const PhaseSeries& series, const std::vector<CodeCourse>& n
     set.kinds.push_back(kind_of(series, members[k], times));
     set.kinds.back().representative_phase = found.representatives[k];
   }
+  const auto of_kinds = functions.finish();
+  for (size_t k = 0; k < found.count(); ++k) set.kinds[k].functions = of_kinds[k];
   if (request.design != nullptr) add_core_cycles(series, found.cluster, *request.design, set.kinds);
   if (series.processes > 1 && series.instructions_ratio < kLeastOfRun) {
     warn(profile, "phases-of-a-part",

@@ -60,6 +60,27 @@ TEST(PhaseDescription, HasKindsTransitionsAndNativeTimes) {
   EXPECT_FALSE(profile.phases[3].metrics.contains("miss_32k_count"));
 }
 
+// A file that can't be read has no symbols, but a name.
+TEST(PhaseDescription, NamesFunctionsOfEachPhase) {
+  CodeCourse course = course_of_three(400, 1200, 400);
+  course.positions = {{"/no/such/file", 64}, {"/no/such/other", 64}};
+  for (const uint16_t place : course.places) course.position_of.push_back(place == 4 ? 0 : 1);
+  course.position_of[0] = kNoCodePosition;
+  Profile profile;
+  profile.program = "three";
+  describe_phases(three_parts(), {course}, {}, profile);
+  ASSERT_TRUE(profile.phase_kinds);
+  const auto& first = profile.phase_kinds->kinds[0].functions;
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0].file, "file");
+  EXPECT_EQ(first[0].function, "");
+  EXPECT_GT(first[0].time_ratio, 0.95);
+  EXPECT_EQ(profile.phase_kinds->kinds[1].functions[0].file, "other");
+  const auto again = profile_from_json(to_json(profile), "p.json");
+  ASSERT_TRUE(again) << to_text(again.error());
+  EXPECT_EQ(again->phase_kinds, profile.phase_kinds);
+}
+
 TEST(PhaseDescription, GoesThroughJson) {
   Profile profile;
   profile.program = "three";

@@ -149,7 +149,7 @@ class Runner {
     }
     const size_t runs = found_.samples_s.size() + static_cast<size_t>(rounds_);
     const std::string remark =
-        std::to_string(runs) + (runs == 1 ? " run" : " runs") + ": budget " + human_seconds(options_.budget_s);
+        std::to_string(runs) + (runs == 1 ? " run" : " runs") + ": time limit " + human_seconds(options_.budget_s);
     found_.note += (found_.note.empty() ? "" : "; ") + remark;
     if (rounds_ == 0) worker_.reset();
   }

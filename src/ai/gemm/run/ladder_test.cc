@@ -120,7 +120,7 @@ TEST(Ladder, SlowTasksRunAsOftenAsTheBudgetAllows) {
   options.budget_s = 0.0005;  // none: one, and it says so
   const Measurement measured = one(options);
   EXPECT_EQ(measured.samples_s.size(), 1u);
-  EXPECT_THAT(measured.note, HasSubstr("1 run: budget"));
+  EXPECT_THAT(measured.note, HasSubstr("1 run: time limit"));
   LadderEntry peak = entry("peak");
   peak.keep_all_rounds = true;
   EXPECT_EQ(one(options, peak).samples_s.size(), 4u);

@@ -227,7 +227,7 @@ std::string phases_html(const Profile& profile, const std::optional<PhaseForecas
     times.images.push_back(times_svg(profile, *forecast));
     page.figures.push_back(std::move(times));
   }
-  page.sections.push_back({"table", "Phases", preformatted_html(phase_table_text(profile, forecast, power))});
+  page.sections.push_back({"table", "Phases", preformatted_html(phases_text(profile, forecast, power))});
   page.sections.push_back({"transitions", "Transitions", transitions_html(set)});
   page.figures_first = true;
   return html_page(page);

@@ -9,14 +9,16 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/report/table.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "measure/diagnose/report/report_words.h"
 
 namespace perfcast::measure {
 namespace {
 
 constexpr size_t kLetters = 26;
-constexpr size_t kMostCharacters = 3;
+constexpr size_t kMostCharacters = 3, kFunctionsShown = 3, kUsualWidth = 100;
 // CPU time of an instruction below which no core runs: ten at once at 6 GHz.
 constexpr double kLeastInstruction_s = 1.0 / 6e10;
 
@@ -97,23 +99,9 @@ double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-std::string seconds_or_dash(const std::optional<double>& seconds) { return seconds ? human_seconds(*seconds) : "-"; }
-
 std::string off_text(const std::optional<double>& forecast, const std::optional<double>& measured) {
   if (!forecast || !measured || !(*measured > 0)) return "-";
   return fmt::format("{:+.0f}%", 100 * (*forecast / *measured - 1));
-}
-
-// Joules of the phases, and of all whose power is known; "-" where it isn't.
-std::vector<std::string> joules_of(const PhasePowers& power) {
-  std::vector<double> joules;
-  double sum = 0;
-  for (const auto& kind : power.kinds) {
-    joules.push_back(kind ? kind->energy_joules : kUnknown);
-    sum += kind ? kind->energy_joules : 0;
-  }
-  joules.push_back(sum > 0 ? sum : kUnknown);
-  return energy_column(joules);
 }
 
 std::string power_note(const PhasePowers& power, bool is_forecast) {
@@ -137,22 +125,153 @@ std::string power_note(const PhasePowers& power, bool is_forecast) {
   return text;
 }
 
-double all_instructions(const PhaseSet& set) {
-  double sum = 0;
-  for (const PhaseKind& kind : set.kinds) sum += kind.instructions_count;
-  return sum;
+std::string function_words(const TimedFunction& function) {
+  return function.function.empty() ? "in " + function.file : short_function_name(function.function);
 }
 
-std::string transitions_text(const PhaseSet& set) {
-  std::string text = "\nwhat follows, of 100 slices\n          ";
-  for (size_t to = 0; to < set.kinds.size(); ++to) text += fmt::format("{:>6}", phase_name(to));
+// "longest_match 81%, deflate 12%".
+std::string functions_words(const PhaseKind& kind) {
+  std::string text;
+  for (size_t i = 0; i < std::min(kFunctionsShown, kind.functions.size()); ++i) {
+    text += fmt::format("{}{} {:.0f}%", i > 0 ? ", " : "", printable(function_words(kind.functions[i])),
+                        100 * kind.functions[i].time_ratio);
+  }
+  return text.empty() ? "-" : text;
+}
+
+// All that is known of one phase.
+struct PhaseRow {
+  size_t index = 0;
+  const PhaseKind& kind;
+  std::optional<double> forecast_s, half_width_log, share;  // share of the native time of all
+  const PhasePower* power = nullptr;
+};
+
+struct Totals {
+  double instructions = 0;
+  double native_s = 0, forecast_s = 0;  // of phases that have both, where there is a forecast
+  double energy_joules = 0;             // NaN where a phase has none
+};
+
+std::vector<PhaseRow> rows_of(const PhaseSet& set, const std::optional<PhaseForecast>& forecast,
+                              const std::optional<PhasePowers>& power, Totals& totals) {
+  double native_s = 0;  // NaN where a phase has no time: then there are no shares
+  for (const PhaseKind& kind : set.kinds) native_s += kind.native_cpu_s.value_or(kUnknown);
+  std::vector<PhaseRow> rows;
+  rows.reserve(set.kinds.size());
+  for (size_t k = 0; k < set.kinds.size(); ++k) {
+    PhaseRow row{k, set.kinds[k], {}, {}, {}};
+    if (forecast) {
+      row.forecast_s = forecast->kind_s[k];
+      row.half_width_log = forecast->half_width_log;
+    }
+    if (power && power->kinds[k]) row.power = &*power->kinds[k];
+    if (native_s > 0 && row.kind.native_cpu_s) row.share = *row.kind.native_cpu_s / native_s;
+    if (row.kind.native_cpu_s && (!forecast || row.forecast_s)) {
+      totals.native_s += *row.kind.native_cpu_s;
+      totals.forecast_s += row.forecast_s.value_or(0);
+    }
+    totals.instructions += row.kind.instructions_count;
+    totals.energy_joules += row.power != nullptr ? row.power->energy_joules : kUnknown;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+ReportTable phase_table(const std::vector<PhaseRow>& rows) {
+  using Row = PhaseRow;
+  const auto powered = [](double (*value)(const PhasePower&)) {
+    return [value](const Row& row) { return row.power == nullptr ? ReportValue() : ReportValue(value(*row.power)); };
+  };
+  const auto factor = [](double sign) {
+    return [sign](const Row& row) {
+      if (!row.forecast_s || !row.half_width_log) return ReportValue();
+      return ReportValue(*row.forecast_s * std::exp(sign * *row.half_width_log));
+    };
+  };
+  return table_of<Row>(
+      "", rows,
+      {{"name", "phase", Quantity::kText, [](const Row& row) { return phase_name(row.index); }},
+       {"native_cpu_s", "CPU time", Quantity::kSeconds, [](const Row& row) { return row.kind.native_cpu_s; }},
+       {"native_is_impossible", "", Quantity::kYes,
+        [](const Row& row) { return is_impossible(row.kind) ? ReportValue(true) : ReportValue(); }},
+       {"native_deviation_s", "", Quantity::kSeconds, [](const Row& row) { return row.kind.native_deviation_s; }},
+       {"", "share", Quantity::kShare, [](const Row& row) { return row.share; }, 0},
+       {"instructions_count", "instructions", Quantity::kHuman,
+        [](const Row& row) { return row.kind.instructions_count; }},
+       {"", "ns/instr", Quantity::kNumber, [](const Row& row) { return rate_text(row.kind); }},
+       {"visits_count", "visits", Quantity::kCount, [](const Row& row) { return row.kind.visits_count; }},
+       {"representative_slice", "", Quantity::kCount, [](const Row& row) { return row.kind.representative_phase; }},
+       {"forecast_cpu_s", "forecast", Quantity::kSeconds, [](const Row& row) { return row.forecast_s; }},
+       {"forecast_lower_cpu_s", "", Quantity::kSeconds, factor(-1)},
+       {"forecast_upper_cpu_s", "", Quantity::kSeconds, factor(1)},
+       {"", "off", Quantity::kNumber, [](const Row& row) { return off_text(row.forecast_s, row.kind.native_cpu_s); }},
+       {"machine_power_w", "", Quantity::kNumber, powered([](const PhasePower& of) { return of.machine_w; })},
+       {"core_power_w", "power", Quantity::kNumber, powered([](const PhasePower& of) { return of.core_w; }),
+        [](const Row& row) { return row.power == nullptr ? "-" : fmt::format("{:.3g} W", row.power->core_w); }},
+       {"core_power_lower_w", "", Quantity::kNumber,
+        powered([](const PhasePower& of) { return of.core_w / std::exp(of.log_half_width); })},
+       {"core_power_upper_w", "", Quantity::kNumber,
+        powered([](const PhasePower& of) { return of.core_w * std::exp(of.log_half_width); })},
+       {"energy_joules", "energy", Quantity::kJoules, powered([](const PhasePower& of) { return of.energy_joules; })},
+       {"", "where", Quantity::kText, [](const Row& row) { return functions_words(row.kind); }},
+       {"character", "what it does", Quantity::kText,
+        [](const Row& row) { return phase_character(row.kind.metrics); }}});
+}
+
+// The run from left to right, a letter for each piece of equal CPU time (instructions, where no time is known): the
+// phase that took most of it.
+std::string course_text(const Profile& profile, size_t columns) {
+  const bool timed = std::all_of(profile.phases.begin(), profile.phases.end(),
+                                 [](const ProfilePhase& phase) { return phase.native_cpu_s.has_value(); });
+  const auto length_of = [&](const ProfilePhase& phase) {
+    return timed ? *phase.native_cpu_s : phase.instructions_count;
+  };
+  double all = 0;
+  for (const ProfilePhase& phase : profile.phases) all += length_of(phase);
+  if (!(all > 0) || profile.phase_kinds->kinds.size() < 2) return "";
+  std::vector<std::vector<double>> parts(columns, std::vector<double>(profile.phase_kinds->kinds.size(), 0));
+  double from = 0;
+  for (const ProfilePhase& phase : profile.phases) {
+    const double to = from + length_of(phase) / all * static_cast<double>(columns);
+    for (auto column = static_cast<size_t>(from); column < columns && static_cast<double>(column) < to; ++column) {
+      const double overlap =
+          std::min(to, static_cast<double>(column + 1)) - std::max(from, static_cast<double>(column));
+      parts[column][phase.kind.value_or(0)] += std::max(0.0, overlap);
+    }
+    from = to;
+  }
+  std::string letters;
+  for (const auto& of_kinds : parts) {
+    const auto most = std::max_element(of_kinds.begin(), of_kinds.end());
+    letters += *most > 0 ? phase_name(static_cast<size_t>(most - of_kinds.begin()))[0] : ' ';
+  }
+  const double piece = all / static_cast<double>(columns);
+  return fmt::format("\n{}\nfrom start to end; a letter is {}\n", letters,
+                     timed ? human_seconds(piece) + " of CPU time" : human_number(piece) + " instructions");
+}
+
+// What the run is, and where most of its time goes.
+std::string answer_text(const Profile& profile, const std::vector<PhaseRow>& rows, const Totals& totals,
+                        bool is_forecast) {
+  std::string text = fmt::format("{}: {} phase{}, {} instructions", printable(profile.program), rows.size(),
+                                 rows.size() == 1 ? "" : "s", human_number(totals.instructions));
+  if (totals.native_s > 0) text += ", " + human_seconds(totals.native_s) + " of CPU time";
+  if (is_forecast && totals.native_s > 0)
+    text += fmt::format("; forecast {} ({})", human_seconds(totals.forecast_s),
+                        off_text(totals.forecast_s, totals.native_s));
+  if (totals.energy_joules > 0) text += "; " + energy_column({totals.energy_joules})[0];
   text += "\n";
-  for (size_t from = 0; from < set.kinds.size(); ++from) {
-    double sum = 0;
-    for (const double count : set.transitions[from]) sum += count;
-    text += fmt::format("  after {:<2}", phase_name(from));
-    for (const double count : set.transitions[from])
-      text += count > 0 ? fmt::format("{:>6.0f}", 100 * count / sum) : fmt::format("{:>6}", ".");
+  const auto most = std::max_element(rows.begin(), rows.end(), [](const PhaseRow& a, const PhaseRow& b) {
+    return a.share.value_or(0) < b.share.value_or(0);
+  });
+  if (rows.size() > 1 && most != rows.end() && most->share) {
+    text += fmt::format("most time: phase {}, {:.0f}%", phase_name(most->index), 100 * *most->share);
+    if (!most->kind.functions.empty()) {
+      const TimedFunction& first = most->kind.functions.front();
+      text += fmt::format(", {:.0f}% of it {}{}", 100 * first.time_ratio, first.function.empty() ? "" : "in ",
+                          printable(function_words(first)));
+    }
     text += "\n";
   }
   return text;
@@ -184,48 +303,13 @@ std::string phase_character(const MetricValues& metrics) {
   return text.empty() ? "mixed" : text;
 }
 
-std::string phase_table_text(const Profile& profile, const std::optional<PhaseForecast>& forecast,
-                             const std::optional<PhasePowers>& power) {
-  const PhaseSet& set = *profile.phase_kinds;
-  const double all = all_instructions(set);
-  std::string text = fmt::format("{}: {} phase{} in {} slice{}; {} instructions in all\n", printable(profile.program),
-                                 set.kinds.size(), set.kinds.size() == 1 ? "" : "s", profile.phases.size(),
-                                 profile.phases.size() == 1 ? "" : "s", human_number(all));
-  text +=
-      fmt::format("{:<6}{:>9}{:>7}{:>9}{:>11}{:>10}", "phase", "instr.", "visits", "first at", "native", "ns/instr");
-  if (forecast) text += fmt::format("{:>11}{:>6}", "forecast", "off");
-  const std::vector<std::string> joules = power ? joules_of(*power) : std::vector<std::string>();
-  if (power) text += fmt::format("{:>10}{:>10}", "power", "energy");
-  text += "  what it does\n";
-  double measured_s = 0, forecast_s = 0;  // of phases that have both
-  for (size_t k = 0; k < set.kinds.size(); ++k) {
-    const PhaseKind& kind = set.kinds[k];
-    if (kind.native_cpu_s && (!forecast || forecast->kind_s[k])) {
-      measured_s += *kind.native_cpu_s;
-      if (forecast) forecast_s += *forecast->kind_s[k];
-    }
-    const auto first = std::find_if(profile.phases.begin(), profile.phases.end(),
-                                    [k](const ProfilePhase& phase) { return phase.kind == k; });
-    const double at = first == profile.phases.end() ? 0 : first->first_instruction_count / all;
-    text +=
-        fmt::format("{:<6}{:>8.1f}%{:>7.0f}{:>8.1f}%{:>11}{:>10}", phase_name(k), 100 * kind.instructions_count / all,
-                    kind.visits_count, 100 * at, seconds_or_dash(kind.native_cpu_s), rate_text(kind));
-    if (forecast)
-      text += fmt::format("{:>11}{:>6}", seconds_or_dash(forecast->kind_s[k]),
-                          off_text(forecast->kind_s[k], kind.native_cpu_s));
-    if (power) {
-      text += fmt::format("{:>10}{:>10}", power->kinds[k] ? fmt::format("{:.3g} W", power->kinds[k]->core_w) : "-",
-                          joules[k]);
-    }
-    text += "  " + phase_character(kind.metrics) + "\n";
-  }
-  text +=
-      fmt::format("{:<6}{:>9}{:>7}{:>9}{:>11}", "all", "", "", "", measured_s > 0 ? human_seconds(measured_s) : "-");
-  if (forecast) {
-    text += fmt::format("{:>10}{:>11}{:>6}", "", human_seconds(forecast_s), off_text(forecast_s, measured_s));
-  }
-  if (power) text += fmt::format("{:>{}}", joules.back(), forecast ? 20 : 30);
-  text += "\n";
+std::string phases_text(const Profile& profile, const std::optional<PhaseForecast>& forecast,
+                        const std::optional<PhasePowers>& power, size_t width) {
+  Totals totals;
+  const std::vector<PhaseRow> rows = rows_of(*profile.phase_kinds, forecast, power, totals);
+  std::string text = answer_text(profile, rows, totals, forecast.has_value());
+  text += course_text(profile, std::min(width == 0 ? kUsualWidth : width, kUsualWidth));
+  text += "\n" + rows_text(phase_table(rows), {.width = width});
   if (forecast) {
     text += fmt::format("forecast: learnt from phases of {} other programs", forecast->programs);
     if (const auto& errors = forecast->left_out_errors; !errors.empty()) {
@@ -241,11 +325,6 @@ std::string phase_table_text(const Profile& profile, const std::optional<PhaseFo
   if (power) text += power_note(*power, forecast.has_value());
   for (const std::string& doubt : doubts(profile)) text += "warning: " + printable(doubt) + "\n";
   return text;
-}
-
-std::string phases_text(const Profile& profile, const std::optional<PhaseForecast>& forecast,
-                        const std::optional<PhasePowers>& power) {
-  return phase_table_text(profile, forecast, power) + transitions_text(*profile.phase_kinds);
 }
 
 Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& forecast,
@@ -273,33 +352,10 @@ Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& for
                            {"notes", power->notes}};
     if (!power->machine.empty()) json["power_model"]["machine"] = power->machine;
   }
+  Totals totals;
+  json["phases"] = rows_json(phase_table(rows_of(set, forecast, power, totals)));
   for (size_t k = 0; k < set.kinds.size(); ++k) {
-    const PhaseKind& kind = set.kinds[k];
-    Json entry = {{"name", phase_name(k)},
-                  {"character", phase_character(kind.metrics)},
-                  {"instructions_count", kind.instructions_count},
-                  {"visits_count", kind.visits_count},
-                  {"representative_slice", kind.representative_phase}};
-    if (kind.native_cpu_s) entry["native_cpu_s"] = *kind.native_cpu_s;
-    if (is_impossible(kind)) entry["native_is_impossible"] = true;
-    if (kind.native_deviation_s) entry["native_deviation_s"] = *kind.native_deviation_s;
-    if (forecast && forecast->kind_s[k]) {
-      entry["forecast_cpu_s"] = *forecast->kind_s[k];
-      if (forecast->half_width_log) {
-        entry["forecast_lower_cpu_s"] = *forecast->kind_s[k] * std::exp(-*forecast->half_width_log);
-        entry["forecast_upper_cpu_s"] = *forecast->kind_s[k] * std::exp(*forecast->half_width_log);
-      }
-    }
-    if (power && power->kinds[k]) {
-      const PhasePower& of_kind = *power->kinds[k];
-      const double factor = std::exp(of_kind.log_half_width);
-      entry["machine_power_w"] = of_kind.machine_w;
-      entry["core_power_w"] = of_kind.core_w;
-      entry["core_power_lower_w"] = of_kind.core_w / factor;
-      entry["core_power_upper_w"] = of_kind.core_w * factor;
-      entry["energy_joules"] = of_kind.energy_joules;
-    }
-    json["phases"].push_back(std::move(entry));
+    if (!set.kinds[k].functions.empty()) json["phases"][k]["functions"] = to_json(set.kinds[k].functions);
   }
   for (size_t i = 0; i < profile.phases.size(); ++i) {
     const ProfilePhase& phase = profile.phases[i];

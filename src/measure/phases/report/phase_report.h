@@ -17,11 +17,9 @@ std::string phase_name(size_t kind);
 // What stands out in a phase: "floats, memory"; "mixed" where nothing does.
 std::string phase_character(const MetricValues& metrics);
 
-// The profile has phase_kinds. The text is the table of phases, then what follows what.
-std::string phase_table_text(const Profile& profile, const std::optional<PhaseForecast>& forecast,
-                             const std::optional<PhasePowers>& power = std::nullopt);
+// The profile has phase_kinds. In lines of at most `width` columns; 0: as long as they are.
 std::string phases_text(const Profile& profile, const std::optional<PhaseForecast>& forecast,
-                        const std::optional<PhasePowers>& power = std::nullopt);
+                        const std::optional<PhasePowers>& power = std::nullopt, size_t width = 0);
 Json phases_json(const Profile& profile, const std::optional<PhaseForecast>& forecast,
                  const std::optional<PhasePowers>& power = std::nullopt);
 

@@ -79,18 +79,25 @@ CodeCourse CodeCourseWatch::finish(double cpu_s) {
   course.places.reserve(largest->second);
   std::vector<uint64_t> times;
   times.reserve(largest->second);
+  std::map<CodePosition, uint32_t> index;
   for (size_t i = 0; i < samples.samples.size(); ++i) {
     const CpuSample& sample = samples.samples[i];
     if (sample.process != largest->first) continue;
     uint16_t place = 0;
+    uint32_t position = kNoCodePosition;
     const CodeMappings& mappings = samples.mappings[samples.mappings_of[i]];
     for (auto mapping = mappings.rbegin(); mapping != mappings.rend(); ++mapping) {
       if (sample.address < mapping->start || sample.address >= mapping->end) continue;
-      if (mapping->path.starts_with('/'))
-        place = code_place(mapping->path, sample.address - mapping->start + mapping->file_offset_bytes);
+      if (!mapping->path.starts_with('/')) break;
+      const CodePosition at{mapping->path, sample.address - mapping->start + mapping->file_offset_bytes};
+      place = code_place(at.file, at.offset_bytes);
+      const auto [known, is_new] = index.emplace(at, static_cast<uint32_t>(course.positions.size()));
+      if (is_new) course.positions.push_back(at);
+      position = known->second;
       break;
     }
     course.places.push_back(place);
+    course.position_of.push_back(position);
     times.push_back(sample.time_ns);
   }
   for (const Look& look : looks_) {

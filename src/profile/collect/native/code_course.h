@@ -28,6 +28,14 @@ struct IoMark {
   double bytes = 0;
 };
 
+// A byte of a file that was run.
+struct CodePosition {
+  std::string file;
+  uint64_t offset_bytes = 0;
+  auto operator<=>(const CodePosition&) const = default;
+};
+inline constexpr uint32_t kNoCodePosition = UINT32_MAX;
+
 // Of the process with most CPU time in one run.
 struct CodeCourse {
   std::string program;           // as the kernel names it, 15 characters at the most
@@ -35,6 +43,9 @@ struct CodeCourse {
   double process_ratio = 0;      // of the run's samples, those of this process
   std::vector<uint16_t> places;  // of each sample, in the order of time
   std::vector<IoMark> io;        // never falling
+  // Each position that a sample was at, once; of each sample its index there, or kNoCodePosition: code of no file.
+  std::vector<CodePosition> positions;
+  std::vector<uint32_t> position_of;
 };
 
 class CodeCourseWatch {
