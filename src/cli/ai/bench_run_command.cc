@@ -542,7 +542,7 @@ void add_bench_run_command(CLI::App& bench, CommandContext& context) {
                                     "Puts load on a system under test: latency, throughput and a verdict.",
                                     "[-- COMMAND ARGS...]",
                                     {"perfcast bench run --scenario server --target-qps 100 --duration 10s",
-                                     "perfcast bench run --system http://localhost:8000/v1 --endpoint-model llama3-8b "
+                                     "perfcast bench run --system http://localhost:8000 --endpoint-model llama3-8b "
                                      "--scenario server --target-qps 5"},
                                     "bench"});
   arguments->verb = verb;
