@@ -24,11 +24,12 @@ struct CurlDeleter {
 using EasyHandle = std::unique_ptr<CURL, CurlDeleter>;
 using HeaderList = std::unique_ptr<curl_slist, CurlDeleter>;
 
-std::string with_path(const std::string& url) {
+// An address may be that of the server, or the base that clients of OpenAI's interface are given: it ends in /v1.
+std::string with_path(std::string url) {
   const size_t host = url.find("://") + 3;
-  const size_t path = url.find('/', host);
-  if (path != std::string::npos && path + 1 < url.size()) return url;
-  return url.substr(0, path) + "/v1/completions";
+  while (url.ends_with('/')) url.pop_back();
+  if (url.find('/', host) == std::string::npos) return url + "/v1/completions";
+  return url.ends_with("/v1") ? url + "/completions" : url;
 }
 
 // One request on its way.

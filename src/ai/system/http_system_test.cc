@@ -96,7 +96,7 @@ pid_t Endpoint::child_ = -1;
 std::string Endpoint::port_;
 
 TEST_F(Endpoint, StreamsAreTimedInBothForms) {
-  for (const char* const path : {"/v1/completions", "/v1/chat/completions", ""}) {
+  for (const char* const path : {"/v1/completions", "/v1/chat/completions", "", "/", "/v1", "/v1/"}) {
     const LoadResult result = run(path);
     EXPECT_THAT(result.faults, IsEmpty()) << path;
     EXPECT_EQ(result.answered, 12);

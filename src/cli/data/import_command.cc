@@ -67,7 +67,7 @@ void add_import_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<ImportArguments>();
   CLI::App* verb =
       add_verb(app, {"import",
-                     "Reads a published data set into the corpus.",
+                     "Reads tables, profiles or a published data set into the corpus.",
                      "",
                      {"perfcast import sparecores folder", "perfcast import table mapping.json --corpus mine.db"},
                      "import"});

@@ -39,7 +39,7 @@ const std::vector<ImportFormat>& import_formats() {
        import_aiwc_folder},
       {"table", "Your own CSV, wide or long: the JSON file that says what its columns mean; see docs/import.md",
        import_table_path},
-      {"perf-stat", "perf stat -j or -x, : a file, or a folder of files, each one profile", import_perf_stat,
+      {"perf-stat", "perf stat -j, -x or as printed: a file, or a folder of files, each one profile", import_perf_stat,
        "suites/cloud.json", true, true},
       {"likwid", "likwid-perfctr -O: likewise", import_likwid, "suites/cloud.json", true, true},
       {"papi", "The JSON of PAPI's high-level interface: likewise", import_papi, "suites/cloud.json", true, true},
