@@ -244,12 +244,13 @@ std::vector<std::string> Catalogue::names() const {
 
 MetricValues Catalogue::derive(const MetricValues& counters) const {
   MetricValues values = counters;
-  for (const auto& [index, formula] : formulas_) {
+  for (const auto& entry : formulas_) {  // clang 14 captures no structured binding
+    const auto& formula = entry.second;
     const double value = formula.evaluate([&](size_t i) -> ExpressionValue {
       const auto found = values.find(formula.names()[i]);
       return {found == values.end() ? kUnknown : found->second, {}};
     });
-    if (!std::isnan(value)) values[metrics_[index].name] = value;
+    if (!std::isnan(value)) values[metrics_[entry.first].name] = value;
   }
   return values;
 }

@@ -321,7 +321,8 @@ Status take_host(const Profile& profile, const Bundle& bundle, const ForecastReq
 void take_verdict(const Profile& profile, const Forecast& forecast, ForecastReport& report) {
   report.in_distribution = forecast.in_distribution;
   report.nearest = forecast.nearest;
-  report.warnings = forecast.warnings;
+  if (auto waits = waiting_warning(profile)) report.warnings.push_back(std::move(*waits));
+  report.warnings.insert(report.warnings.end(), forecast.warnings.begin(), forecast.warnings.end());
   for (const ProfileWarning& warning : profile.warnings) {
     const bool known = std::any_of(report.warnings.begin(), report.warnings.end(),
                                    [&](const ProfileWarning& other) { return other.code == warning.code; });

@@ -15,7 +15,7 @@ namespace {
 
 // CPU time over wall time: below, the program waits; above, it runs on several cores.
 constexpr double kWorthSaying = 0.02;  // of the time
-constexpr double kWaits = 0.9, kParallel = 1.1;
+constexpr double kWaits = 0.9, kMostlyWaits = 0.5, kParallel = 1.1;
 
 std::optional<double> positive(const MetricValues& metrics, const char* name) {
   const auto found = metrics.find(name);
@@ -106,7 +106,7 @@ HostTime host_time_of(const Profile& profile) {
           "summed over them; forecasts are of one core",
           seen.most_running_count, 100 * seen.parallel_time_ratio));
     }
-    if (use < kWaits) {
+    if (use < kWaits && use >= kMostlyWaits) {
       result.notes.push_back("the program was on a CPU for " + std::to_string(std::lround(100 * use)) +
                              "% of its time: it waits, or other programs held the CPUs; seconds are CPU seconds");
     }
@@ -118,6 +118,17 @@ HostTime host_time_of(const Profile& profile) {
     result.notes.push_back(parallel_note(profile, use));
   }
   return result;
+}
+
+std::optional<ProfileWarning> waiting_warning(const Profile& profile) {
+  const auto wall = positive(profile.metrics, "wall_s"), cpu = positive(profile.metrics, "cpu_s");
+  if (!wall || !cpu || *cpu >= kMostlyWaits * *wall) return std::nullopt;
+  return ProfileWarning{
+      "waits",
+      fmt::format("the program waited for {:.0f}% of its {} here: it was on a CPU for {} alone, and the forecast is of "
+                  "these",
+                  100 * (1 - *cpu / *wall), human_seconds(*wall), human_seconds(*cpu)),
+      "perfcast diagnose says what it waits for; that time doesn't shrink on a faster CPU"};
 }
 
 std::optional<ForecastSeconds> seconds_of(const Bundle& bundle, const Forecast& against_mean,

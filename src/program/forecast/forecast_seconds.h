@@ -20,6 +20,8 @@ struct HostTime {
   std::vector<std::string> notes;  // what to know about them
 };
 HostTime host_time_of(const Profile& profile);
+// Of a program that was on a CPU for less than half of its time ("waits"): its seconds are not what people wait for.
+std::optional<ProfileWarning> waiting_warning(const Profile& profile);
 
 struct ForecastSeconds {
   double log_of_one = 0;         // log seconds of relative time 1 against the mean

@@ -246,6 +246,19 @@ TEST(ForecastReport, SaysThatSecondsAreSummedOverThreads) {
               Contains(HasSubstr("up to 2.5 threads ran at a time (more than one 25% of the time)")));
 }
 
+TEST(ForecastReport, BeginsWithWaiting) {
+  Profile profile = example();
+  profile.metrics["cpu_s"] = 0.2;
+  profile.metrics["wall_s"] = 0.3;
+  EXPECT_THAT(report_of({}, profile).notes, Contains(HasSubstr("on a CPU for 67% of its time")));
+  profile.metrics["wall_s"] = 2;
+  const ForecastReport report = report_of({}, profile);
+  ASSERT_FALSE(report.warnings.empty());
+  EXPECT_EQ(report.warnings[0].code, "waits");
+  EXPECT_THAT(report.warnings[0].message, HasSubstr("waited for 90% of its 2 s here: it was on a CPU for 200 ms alone"));
+  EXPECT_THAT(report.notes, Not(Contains(HasSubstr("on a CPU for"))));
+}
+
 TEST(ForecastReport, HasNoSecondsForAHostLikeNone) {
   Profile profile = example();
   profile.host.vendor = "CentaurHauls";
