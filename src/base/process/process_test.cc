@@ -116,6 +116,59 @@ TEST(Process, CountsInputAndOutputOfTheZombie) {
   EXPECT_EQ(outcome->io->write_calls, 10);
 }
 
+TEST(Process, EndsWhatTakesMoreMemoryThanItMay) {
+  ProcessRequest request = guinea({"hold", "64", "60000"});
+  request.memory_limit_bytes = 32 << 20;
+  const auto ended = run_process(request);
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_TRUE(ended->memory_limit_reached);
+  EXPECT_FALSE(ended->limit_reached);
+  EXPECT_EQ(ended->signal, SIGKILL);
+  EXPECT_LE(ended->wall_s, 20);
+  request.memory_limit_bytes = 1 << 30;
+  request.arguments.back() = "50";
+  const auto allowed = run_process(request);
+  ASSERT_TRUE(allowed);
+  EXPECT_FALSE(allowed->memory_limit_reached);
+  EXPECT_EQ(allowed->exit_code, 0);
+}
+
+// 48 MiB that two more processes share by a fork are there once.
+TEST(Process, CountsSharedMemoryOnce) {
+  ProcessRequest request = guinea({"hold", "48", "200", "2"});
+  request.memory_limit_bytes = 100 << 20;
+  const auto outcome = run_process(request);
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->memory_limit_reached);
+  EXPECT_EQ(outcome->exit_code, 0);
+  request.memory_limit_bytes = 40 << 20;
+  EXPECT_TRUE(run_process(request)->memory_limit_reached);
+}
+
+TEST(Process, DigestsOutput) {
+  const auto digest_of = [](const std::string& script) {
+    ProcessRequest request = shell(script);
+    request.output = StreamTo::kDigest;
+    const auto outcome = run_process(request);
+    return outcome && outcome->digest ? *outcome->digest : OutputDigest{-1, 0};
+  };
+  EXPECT_EQ(digest_of("true"), (OutputDigest{0, 0xcbf29ce484222325u}));
+  EXPECT_EQ(digest_of("printf a"), (OutputDigest{1, 0xaf63dc4c8601ec8cu}));  // FNV-1a's own example
+  EXPECT_EQ(digest_of("printf a; printf b; echo >&2").hash, digest_of("printf ab").hash);
+  EXPECT_NE(digest_of("printf ab").hash, digest_of("printf ba").hash);
+  EXPECT_EQ(digest_of("head -c 1000000 /dev/zero").bytes, 1e6);
+  EXPECT_FALSE(run_process(shell("echo"))->digest);
+}
+
+TEST(Process, SeesHowMuchAddressSpaceIsReserved) {
+  ProcessRequest request = guinea({"hold", "64", "100"});
+  request.watch = true;
+  const auto outcome = run_process(request);
+  ASSERT_TRUE(outcome && outcome->peak_address_bytes);
+  EXPECT_GE(*outcome->peak_address_bytes, 64 << 20);
+  EXPECT_FALSE(run_process(guinea({"hold", "1", "10"}))->peak_address_bytes) << "not watched";
+}
+
 // Work alone, then in three threads: the course knows when, on however many CPUs.
 TEST(Process, TellsHowParallelARunWasOverItsTime) {
   ProcessRequest request;

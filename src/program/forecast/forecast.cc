@@ -434,7 +434,7 @@ bool instance_order(const InstanceRow& a, const InstanceRow& b, std::optional<Fo
 Status check_success(const Profile& profile, bool accept_failure) {
   if (!profile.metrics.contains("instructions_count")) {
     const auto why = std::find_if(profile.warnings.begin(), profile.warnings.end(), [](const ProfileWarning& warning) {
-      return warning.code == "runs-differ" || warning.code == "sanitizer";
+      return warning.code == "runs-differ" || warning.code == "sanitizer" || warning.code == "emulator-memory";
     });
     if (why != profile.warnings.end()) return Error{why->code, why->message, profile.program, why->advice};
   }

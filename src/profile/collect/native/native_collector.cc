@@ -23,6 +23,8 @@ constexpr double kLongSeries_s = 10;
 // Under a time limit, what an instrumented run of the same program is expected to need is left for it.
 constexpr double kInstrumentedSlowdown = 25;
 constexpr double kCodeLooksApart_s = 0.02;
+// What is read and hashed of a run's output must not be felt in its time.
+constexpr double kDigestedBytes = 256 << 10, kDigestedWrites = 4096;
 
 using Runs = std::vector<ProcessOutcome>;
 
@@ -190,6 +192,19 @@ Status take_census(ProcessRequest process, double limit_s, const ProcessOutcome&
   return {};
 }
 
+bool writes_little(const ProcessOutcome& run) {
+  return run.ok() && run.io && run.io->written_bytes <= kDigestedBytes && run.io->write_calls <= kDigestedWrites;
+}
+
+void record_memory(const Runs& runs, Collection& result) {
+  for (const ProcessOutcome& run : runs) {
+    result.memory_bytes = std::max(result.memory_bytes, run.peak_resident_bytes.value_or(0));
+    result.address_bytes = std::max(result.address_bytes, run.peak_address_bytes.value_or(0));
+    for (const RunInterval& seen : run.course) result.memory_bytes = std::max(result.memory_bytes, seen.resident_bytes);
+    if (run.digest) result.outputs.push_back(*run.digest);
+  }
+}
+
 ProfileWarning no_code_course(const Error& why) {
   return {"no-native-phases", "native time is not known phase by phase: " + why.message, why.expected};
 }
@@ -232,7 +247,9 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
   const int wanted = repeats + (paced && repeats > 1 ? 1 : 0);
   for (int run = 0; run < wanted; ++run) {
     const bool first = run == 0;
-    process.output = first ? first_output(request) : StreamTo::kDiscard;
+    process.output = first                         ? first_output(request)
+                     : writes_little(runs.front()) ? StreamTo::kDigest
+                                                   : StreamTo::kDiscard;
     process.error = first && (request.pass_output || request.show_output) ? StreamTo::kPass : StreamTo::kTail;
     process.keep_background = first && request.pass_output;
     std::unique_ptr<CodeCourseWatch> code;
@@ -305,6 +322,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
     result.warnings.push_back(
         {"input-too-large", "the piped input is too large to be kept for further runs", "the input as a file: < FILE"});
   }
+  record_memory(runs, result);
   result.course = course_of(runs.front());
   if (!runs.front().error_tail.empty() && !runs.front().ok()) result.record.note = runs.front().error_tail;
   if (paced && runs.size() > 1) {

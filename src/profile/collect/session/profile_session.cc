@@ -218,6 +218,9 @@ Status Session::run_instrumented() {
     if (native_) {
       request.census = native_->census;
       request.native_cpu_s = event_value(*native_, "native", "cpu_s");
+      request.native_memory_bytes = native_->memory_bytes;
+      request.native_address_bytes = native_->address_bytes;
+      request.wants_output = repeated_output(*native_).has_value();
     }
     auto found = instrumenter->collect(request);
     if (found) {
@@ -230,6 +233,9 @@ Status Session::run_instrumented() {
         return {};
       }
       take(*found);
+      if (native_) {
+        if (auto note = differing_output(*native_, *found)) profile_.warnings.push_back(*std::move(note));
+      }
       instrumented_ = std::move(*found);
     } else {
       failed = found.error();
@@ -239,7 +245,7 @@ Status Session::run_instrumented() {
       const bool same_end = found.end() == RunEnd::kProgramFailed && profile_.signal.has_value();
       const size_t at = profile_.warnings.size();
       if (!same_end) profile_.warnings.push_back({failed->code, failed->message, failed->expected});
-      if (found.end() == RunEnd::kLimit) return {};
+      if (found.end() == RunEnd::kLimit || found.end() == RunEnd::kMemory) return {};
       const size_t collected = counters_.size();
       if (const Status ran = run_fallback(*failed); !ran) return ran.error();
       if (!same_end && counters_.size() > collected) {
