@@ -21,16 +21,18 @@
 #include "base/process/interrupt.h"
 #include "base/process/process_tree.h"
 #include "base/process/spawn.h"
+#include "base/text.h"
 
 namespace perfcast {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kTailBytes = 4096;
+constexpr size_t kTailBytes = 4096, kWordsShown = 200;
 constexpr uint64_t kHashOfNothing = 0xcbf29ce484222325u;
 constexpr auto kFirstSample = std::chrono::milliseconds(1);
 constexpr auto kSlowestSample = std::chrono::milliseconds(25);
+constexpr auto kMemoryLooks = std::chrono::milliseconds(50);  // apart at most, where memory is limited
 
 double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
@@ -242,6 +244,7 @@ void Run::sample() {
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(request_.looks_apart_s));
     next_sample_ = std::min(next_sample_, Clock::now() + apart);
   }
+  if (request_.memory_limit_bytes > 0) next_sample_ = std::min(next_sample_, Clock::now() + kMemoryLooks);
 }
 
 void Run::drain_tail() {
@@ -416,8 +419,34 @@ Result<ProcessOutcome> Run::execute() {
   return conclude();
 }
 
+// One of the lines around a run. `name`: of the field.
+Status run_line(const std::string& line, const char* name, const char* when) {
+  if (line.empty()) return {};
+  ProcessRequest request;
+  request.executable = "/bin/sh";
+  request.arguments = {"sh", "-c", line};
+  const auto outcome = Run(request).execute();
+  if (!outcome) return outcome.error();
+  if (outcome->ok()) return {};
+  std::string message = "what is to run " + std::string(when) + " each run " +
+                        (outcome->signal ? "was killed by signal " + signal_text(*outcome->signal)
+                                         : "ended with exit code " + std::to_string(outcome->exit_code.value_or(0)));
+  const std::string words = printable(trim(outcome->error_tail));
+  if (!words.empty()) message += ": " + words.substr(words.size() > kWordsShown ? words.size() - kWordsShown : 0);
+  return Error{std::string(name) + "-failed", message, name, "a line that succeeds in a shell: sh -c '" + line + "'"};
+}
+
 }  // namespace
 
-Result<ProcessOutcome> run_process(const ProcessRequest& request) { return Run(request).execute(); }
+bool is_of_around(const Error& error) { return error.code == "prepare-failed" || error.code == "cleanup-failed"; }
+
+Result<ProcessOutcome> run_process(const ProcessRequest& request) {
+  if (Status ready = run_line(request.around.prepare, "prepare", "before"); !ready) return ready.error();
+  auto outcome = Run(request).execute();
+  if (!outcome && outcome.error().kind == ErrorKind::kInterrupted) return outcome;
+  if (Status cleaned = run_line(request.around.cleanup, "cleanup", "after"); outcome && !cleaned)
+    return cleaned.error();
+  return outcome;
+}
 
 }  // namespace perfcast

@@ -26,11 +26,18 @@ enum class StreamTo {
   kGiven,    // `given_descriptor` of the request
 };
 
+// Lines for a shell that put things back for each run of a program: one before it, one after it, whatever became of it.
+// They see the environment as it is, read nothing, and are not part of the run's time or limit. Empty: nothing.
+struct AroundRun {
+  std::string prepare, cleanup;
+};
+
 struct ProcessRequest {
   std::string executable;                          // path for execve
   std::vector<std::string> arguments;              // argv, with argv[0]
   std::map<std::string, std::string> environment;  // added to ours
   InputFeed* input = nullptr;                      // null: /dev/null
+  AroundRun around;
   StreamTo output = StreamTo::kDiscard;
   int given_descriptor = -1;  // of kGiven: stays the caller's
   std::string output_file;    // where output goes instead, written anew; empty: none
@@ -83,8 +90,12 @@ struct ProcessOutcome {
   bool ok() const { return exit_code == 0; }
 };
 
-// Errors: "program-not-found", "not-executable", "exec-failed", "interrupted" (interrupting_signal() tells by what).
+// Errors: "program-not-found", "not-executable", "exec-failed", "interrupted" (interrupting_signal() tells by what),
+// "prepare-failed" and "cleanup-failed", whose `where` is the field's name.
 // One at a time per process: it adopts the program's orphans.
 Result<ProcessOutcome> run_process(const ProcessRequest& request);
+
+// Whether a run went wrong for what was to be run around it: no other run would do better.
+bool is_of_around(const Error& error);
 
 }  // namespace perfcast

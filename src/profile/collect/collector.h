@@ -26,6 +26,7 @@ struct Trace;
 struct CollectRequest {
   std::vector<std::string> command;  // argv; command[0] resolved by PATH
   double limit_s = 0;                // 0: none; over the whole profile
+  AroundRun around;                  // of every run
   int native_repeats = 3;
   bool pass_output = true;  // false: the program's stdout is discarded (or goes to stderr, see show_output)
   bool show_output = false;

@@ -14,6 +14,7 @@
 #include "profile/collect/native/code_course.h"
 #include "profile/collect/native/host_facts.h"
 #include "profile/collect/native/profile_energy.h"
+#include "profile/collect/native/work_done_once.h"
 
 namespace perfcast {
 namespace {
@@ -159,9 +160,12 @@ std::vector<CourseInterval> course_of(const ProcessOutcome& run) {
   return course;
 }
 
+bool ends_all(const Error& error) { return error.kind == ErrorKind::kInterrupted || is_of_around(error); }
+
 // One more run, traced: who did the work, where there are several processes. Without one, what follows treats them as
 // one; only an interrupt is an error.
-Status take_census(ProcessRequest process, double limit_s, const ProcessOutcome& first, Collection& result) {
+Status take_census(ProcessRequest process, double limit_s, const ProcessOutcome& first,
+                   std::optional<ProfileWarning>& done_once, Collection& result) {
   if (process.input != nullptr && !process.input->repeatable()) return {};
   if (limit_s < 0) return {};
   ProcessCensus census;
@@ -172,7 +176,7 @@ Status take_census(ProcessRequest process, double limit_s, const ProcessOutcome&
   process.limit_s = limit_s;
   process.before_exec = [&](pid_t child) { began = census.begin(child); };
   const auto outcome = run_process(process);
-  if (!outcome && outcome.error().kind == ErrorKind::kInterrupted) return outcome.error();
+  if (!outcome && ends_all(outcome.error())) return outcome.error();
   std::string why;
   if (!began) {
     why = began.error().message;
@@ -183,6 +187,7 @@ Status take_census(ProcessRequest process, double limit_s, const ProcessOutcome&
   } else if (outcome->exit_code != first.exit_code || outcome->signal != first.signal) {
     why = "traced, the program ended differently";
   }
+  if (why.empty() && (done_once = work_done_once(first, *outcome))) return {};
   if (why.empty()) {
     result.census = census.end();
   } else {
@@ -234,6 +239,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
   process.executable = program->path;
   process.arguments = request.command;
   process.input = request.input;
+  process.around = request.around;
   process.watch = true;
   if (request.code_courses) request.code_courses->clear();
   Runs runs;
@@ -241,6 +247,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
   const bool metered = energy_ != nullptr && energy_->has_meters();
   double total_s = 0;
   bool differs = false;
+  std::optional<ProfileWarning> done_once;
   // A stream's writer sets the pace of the first run: its time is taken only where there is no other.
   const bool paced = request.input != nullptr && request.input->is_stream();
   const int repeats = request.quick ? 1 : std::max(1, request.native_repeats);
@@ -267,7 +274,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
     auto outcome = run_process(process);
     EnergyReport energy;
     if (metered) energy = energy_->stop();
-    if (!outcome && (first || outcome.error().kind == ErrorKind::kInterrupted)) return outcome.error();
+    if (!outcome && (first || ends_all(outcome.error()))) return outcome.error();
     if (!outcome) break;
     if (outcome->limit_reached && first) {
       return {RunEnd::kLimit, Error{"limit-reached",
@@ -281,6 +288,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
       differs = true;
       break;
     }
+    if (!first && (done_once = work_done_once(runs.front(), *outcome))) break;
     if (code && sampled) request.code_courses->push_back(code->finish(outcome->cpu_s()));
     if (code && !sampled && first) result.warnings.push_back(no_code_course(sampled.error()));
     runs.push_back(std::move(*outcome));
@@ -293,10 +301,10 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
   }
   result.exit_code = runs.front().exit_code;
   result.signal = runs.front().signal;
-  if (!differs && runs.front().had_children) {
+  if (!differs && !done_once && runs.front().had_children) {
     process.on_look = nullptr;
     const Status taken =
-        take_census(process, request.limit_s > 0 ? request.limit_s - total_s : 0, runs.front(), result);
+        take_census(process, request.limit_s > 0 ? request.limit_s - total_s : 0, runs.front(), done_once, result);
     if (!taken) return taken.error();
   }
   if (differs) {
@@ -304,6 +312,12 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
                                "the program ended differently when it was run again: it depends on what an earlier run "
                                "left, and only the first run is timed",
                                "a command that can be repeated, such as one that writes to standard output"});
+    runs.resize(1);
+    energies.resize(1);
+  }
+  // What was already there before is not told: the first run may have found work of other runs done, too.
+  if (done_once) {
+    result.warnings.push_back(*std::move(done_once));
     runs.resize(1);
     energies.resize(1);
   }

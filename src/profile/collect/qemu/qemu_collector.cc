@@ -376,6 +376,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   process.arguments.insert(process.arguments.end(), {"-0", program->arguments[0], program->binary});
   process.arguments.insert(process.arguments.end(), program->arguments.begin() + 1, program->arguments.end());
   process.input = request.input;
+  process.around = request.around;
   process.limit_s = request.limit_s;
   if (!request.exact && process.limit_s <= 0) process.limit_s = kLongestSampled_s;
   // Of several processes the beginning is another program.

@@ -62,6 +62,13 @@ double event_value(const Collection& collection, const char* collector, const ch
   return found == collection.counters.end() ? 0 : found->second;
 }
 
+bool warns_of(const Collection& collection, const char* code) {
+  return std::any_of(collection.warnings.begin(), collection.warnings.end(),
+                     [&](const ProfileWarning& warning) { return warning.code == code; });
+}
+
+bool ends_all(const Error& error) { return error.kind == ErrorKind::kInterrupted || is_of_around(error); }
+
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 ProfileWarning sanitizer_warning(const ProgramFacts& program) {
@@ -172,7 +179,7 @@ Status Session::run_fallback(const Error& why) {
   }
   progress_("running " + profile_.program + " under " + collectors_.fallback->name() + " (" + why.message + ") ...");
   auto found = collectors_.fallback->collect(remaining(*collectors_.fallback));
-  if (!found && found.error().kind == ErrorKind::kInterrupted) return found.error();
+  if (!found && ends_all(found.error())) return found.error();
   if (!found) {
     skip(collectors_.fallback->name(), "failed", found.error().message);
     return {};
@@ -199,6 +206,9 @@ Status Session::run_instrumented() {
     profile_.warnings.push_back({failed->code, failed->message + ": there is no instruction mix", failed->expected});
   } else if (request_.input != nullptr && !request_.input->repeatable()) {
     skip(instrumenter->name(), "skipped", "the piped input is too large to be kept for another run");
+    return {};
+  } else if (native_ && warns_of(*native_, "work-done-once")) {
+    skip(instrumenter->name(), "skipped", "later runs find the program's work done");
     return {};
   } else if (!program_.sanitizer.empty()) {
     profile_.warnings.push_back(sanitizer_warning(program_));
@@ -240,7 +250,7 @@ Status Session::run_instrumented() {
     } else {
       failed = found.error();
       // Without a native run this was the run that mattered.
-      if (failed->kind == ErrorKind::kInterrupted || !native_) return *failed;
+      if (ends_all(*failed) || !native_) return *failed;
       skip(instrumenter->name(), "failed", failed->message);
       const bool same_end = found.end() == RunEnd::kProgramFailed && profile_.signal.has_value();
       const size_t at = profile_.warnings.size();

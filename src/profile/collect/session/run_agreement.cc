@@ -12,6 +12,8 @@ namespace {
 constexpr double kShortestCompared_s = 0.05;
 // A chain of loads that all miss the caches and the TLB still runs more than twice as many.
 constexpr double kFewestInstructionsPerSecond = 5e6;
+// Emulated, a program that is bound to a clock takes as long as natively, and any other longer.
+constexpr double kNoEmulatorIsFaster = 0.5;
 // A clock or a number more or less in a line of output is no other work.
 constexpr double kOtherOutput = 2, kLeastOutputBytes = 16;
 
@@ -63,6 +65,10 @@ std::optional<ProfileWarning> differing_run(const Collection& native, const Coll
              instructions < kFewestInstructionsPerSecond * user_s) {
     what = fmt::format("natively the program was busy for {}, instrumented it ran {} instructions only",
                        human_seconds(user_s), human_number(instructions));
+  } else if (user_s >= kShortestCompared_s && instrumented.run_user_s && instrumented.unseen.empty() &&
+             *instrumented.run_user_s < kNoEmulatorIsFaster * user_s) {
+    what = fmt::format("natively the program was busy for {}, instrumented for {}, though it is slower then",
+                       human_seconds(user_s), human_seconds(*instrumented.run_user_s));
   } else if (const auto output = repeated_output(native);
              output && !instrumented.outputs.empty() && !alike(output->bytes, instrumented.outputs.front().bytes)) {
     what = fmt::format("two native runs wrote the same {}, the instrumented one {}", bytes_of(*output),
@@ -72,10 +78,9 @@ std::optional<ProfileWarning> differing_run(const Collection& native, const Coll
   }
   what += ": it did other work under the emulator, whose counts are left out";
   if (!instrumented.last_words.empty()) what += "; its last words: " + instrumented.last_words;
-  return ProfileWarning{
-      "runs-differ", what,
-      "run it again where it does not do the same each time; the emulator has no io_uring: turn that off in "
-      "the program, or measure the native part alone: perfcast profile"};
+  return ProfileWarning{"runs-differ", what,
+                        "--prepare with what makes each run do the same; the emulator has no io_uring: turn that off "
+                        "in the program, or measure the native part alone: perfcast profile"};
 }
 
 }  // namespace perfcast
