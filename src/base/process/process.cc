@@ -21,15 +21,18 @@
 #include "base/process/interrupt.h"
 #include "base/process/process_tree.h"
 #include "base/process/spawn.h"
+#include "base/text.h"
 
 namespace perfcast {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kTailBytes = 4096;
+constexpr size_t kTailBytes = 4096, kWordsShown = 200;
+constexpr uint64_t kHashOfNothing = 0xcbf29ce484222325u;
 constexpr auto kFirstSample = std::chrono::milliseconds(1);
 constexpr auto kSlowestSample = std::chrono::milliseconds(25);
+constexpr auto kMemoryLooks = std::chrono::milliseconds(50);  // apart at most, where memory is limited
 
 double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
@@ -96,9 +99,12 @@ class Run {
   Status start();
   Status release();
   void wait_for_end();
-  void handle(const std::array<pollfd, 4>& events);
+  void handle(const std::array<pollfd, 5>& events);
   void sample();
+  bool is_looked_at() const { return request_.watch || request_.memory_limit_bytes > 0; }
+  void hold_memory(const std::vector<pid_t>& processes, double resident_bytes);
   void drain_tail();
+  void drain_output();
   void ask_to_end(int number);
   void abandon();
   Result<ProcessOutcome> conclude();
@@ -109,13 +115,13 @@ class Run {
   Guardian guardian_;
   std::set<pid_t> not_ours_;  // children of this process that the program has nothing to do with
   std::optional<HeldChild> held_;
-  Pipe tail_;
+  Pipe tail_, digested_;
   Descriptor pidfd_;
   pid_t child_ = -1;
   bool own_group_ = true;
   std::optional<ProcessIo> io_before_;
   ProcessState state_before_;
-  double watched_peak_bytes_ = 0;
+  double watched_peak_bytes_ = 0, watched_address_bytes_ = 0;
   Clock::time_point started_, ended_, next_sample_;
   Ending ending_;
   Clock::duration sample_interval_ = kFirstSample;
@@ -132,6 +138,8 @@ int Run::output_descriptor(StreamTo to, int standard) const {
       return STDERR_FILENO;
     case StreamTo::kTail:
       return tail_.write_end.get();
+    case StreamTo::kDigest:
+      return digested_.write_end.get();
     case StreamTo::kGiven:
       return request_.given_descriptor;
     case StreamTo::kDiscard:
@@ -143,6 +151,11 @@ int Run::output_descriptor(StreamTo to, int standard) const {
 Status Run::start() {
   if (!tail_.open()) return system_error("make a pipe");
   fcntl(tail_.read_end.get(), F_SETFL, O_NONBLOCK);
+  if (request_.output == StreamTo::kDigest) {
+    if (!digested_.open()) return system_error("make a pipe");
+    fcntl(digested_.read_end.get(), F_SETFL, O_NONBLOCK);
+    outcome_.digest = OutputDigest{0, kHashOfNothing};
+  }
   SpawnRequest spawned;
   spawned.executable = request_.executable;
   spawned.arguments = request_.arguments;
@@ -174,6 +187,7 @@ Status Run::start() {
   if (pidfd_.get() < 0) return system_error("watch the program");
   if (request_.input != nullptr) request_.input->program_started();
   tail_.write_end.reset();
+  digested_.write_end.reset();
   return {};
 }
 
@@ -186,21 +200,34 @@ Status Run::release() {
   return held_->release();
 }
 
+// Resident memory counts twice what processes share: it is looked at closely where it comes near the limit.
+void Run::hold_memory(const std::vector<pid_t>& processes, double resident_bytes) {
+  if (request_.memory_limit_bytes <= 0 || resident_bytes <= request_.memory_limit_bytes) return;
+  if (processes.size() > 1 && memory_bytes_of(processes) <= request_.memory_limit_bytes) return;
+  outcome_.memory_limit_reached = true;
+  for (const pid_t process : processes) kill(process, SIGKILL);
+  ask_to_end(SIGKILL);
+}
+
 void Run::sample() {
-  if (!request_.watch) return;
+  if (!is_looked_at() || outcome_.memory_limit_reached) return;
   const auto now = Clock::now();
   if (now < next_sample_) return;
   std::vector<pid_t> processes = descendants_of(child_);
   processes.push_back(child_);
   int64_t threads = 0, descriptors = 0;
+  double resident_bytes = 0;
   for (const pid_t process : processes) {
     const ProcessState state = state_of(process);
     threads += state.threads;
     watched_peak_bytes_ = std::max(watched_peak_bytes_, state.peak_resident_bytes);
-    descriptors += std::max(0, open_descriptors(process));
+    watched_address_bytes_ = std::max(watched_address_bytes_, state.peak_address_bytes);
+    resident_bytes += state.resident_bytes;
+    if (request_.watch) descriptors += std::max(0, open_descriptors(process));
   }
+  hold_memory(processes, resident_bytes);
   const double now_s = std::chrono::duration<double>(now - started_).count();
-  course_.look(now_s, processes);
+  if (request_.watch) course_.look(now_s, processes);
   if (request_.on_look) request_.on_look(now_s, processes);
   // A zombie still counts a thread and no descriptor: seen then, the program was too short to be sampled.
   if (descriptors > 0) {
@@ -217,6 +244,7 @@ void Run::sample() {
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(request_.looks_apart_s));
     next_sample_ = std::min(next_sample_, Clock::now() + apart);
   }
+  if (request_.memory_limit_bytes > 0) next_sample_ = std::min(next_sample_, Clock::now() + kMemoryLooks);
 }
 
 void Run::drain_tail() {
@@ -233,12 +261,27 @@ void Run::drain_tail() {
   }
 }
 
+void Run::drain_output() {
+  std::array<unsigned char, 65536> chunk;
+  while (true) {
+    const ssize_t count = read(digested_.read_end.get(), chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count == 0) digested_.read_end.reset();
+    if (count <= 0) break;
+    OutputDigest& digest = *outcome_.digest;
+    digest.bytes += static_cast<double>(count);
+    for (ssize_t i = 0; i < count; ++i) {
+      digest.hash = (digest.hash ^ chunk.at(static_cast<size_t>(i))) * 0x100000001b3u;
+    }
+  }
+}
+
 void Run::ask_to_end(int number) {
   if (!ending_.asked()) kill(own_group_ ? -child_ : child_, number);
   ending_.ask(Clock::now());
 }
 
-void Run::handle(const std::array<pollfd, 4>& events) {
+void Run::handle(const std::array<pollfd, 5>& events) {
   if (events[0].revents != 0) {
     ended_ = Clock::now();
     finished_ = true;
@@ -250,6 +293,7 @@ void Run::handle(const std::array<pollfd, 4>& events) {
   }
   if (events[2].revents != 0) drain_tail();
   if (events[3].revents != 0) request_.input->pump();
+  if (events[4].revents != 0) drain_output();
 }
 
 void Run::wait_for_end() {
@@ -270,7 +314,7 @@ void Run::wait_for_end() {
     if (given_up_) return;
     auto wake = outcome_.limit_reached ? Clock::time_point::max() : limit;
     wake = std::min(wake, ending_.due());
-    if (request_.watch) wake = std::min(wake, next_sample_);
+    if (is_looked_at() && !outcome_.memory_limit_reached) wake = std::min(wake, next_sample_);
     timespec timeout{};
     if (wake != Clock::time_point::max()) {
       const auto left = std::chrono::nanoseconds(std::max(Clock::duration(std::chrono::microseconds(50)), wake - now));
@@ -278,8 +322,9 @@ void Run::wait_for_end() {
       timeout.tv_nsec = left.count() % 1'000'000'000;
     }
     const pollfd input = request_.input != nullptr ? request_.input->wants() : pollfd{-1, 0, 0};
-    std::array<pollfd, 4> events = {pollfd{pidfd_.get(), POLLIN, 0}, pollfd{InterruptGuard::descriptor(), POLLIN, 0},
-                                    pollfd{tail_.read_end.get(), POLLIN, 0}, input};
+    std::array<pollfd, 5> events = {pollfd{pidfd_.get(), POLLIN, 0}, pollfd{InterruptGuard::descriptor(), POLLIN, 0},
+                                    pollfd{tail_.read_end.get(), POLLIN, 0}, input,
+                                    pollfd{digested_.read_end.get(), POLLIN, 0}};
     const int ready =
         ppoll(events.data(), events.size(), wake == Clock::time_point::max() ? nullptr : &timeout, nullptr);
     if (ready > 0) handle(events);
@@ -305,6 +350,8 @@ Result<ProcessOutcome> Run::conclude() {
   wait4(child_, &status, 0, &usage);
   child_ = -1;
   if (tail_.read_end.get() >= 0) drain_tail();
+  if (digested_.read_end.get() >= 0) drain_output();
+  if (watched_address_bytes_ > 0) outcome_.peak_address_bytes = watched_address_bytes_;
   if (outcome_.error_tail.size() > kTailBytes) outcome_.error_tail.erase(0, outcome_.error_tail.size() - kTailBytes);
 
   for (const pid_t process : descendants_of(getpid(), not_ours_)) {
@@ -372,8 +419,34 @@ Result<ProcessOutcome> Run::execute() {
   return conclude();
 }
 
+// One of the lines around a run. `name`: of the field.
+Status run_line(const std::string& line, const char* name, const char* when) {
+  if (line.empty()) return {};
+  ProcessRequest request;
+  request.executable = "/bin/sh";
+  request.arguments = {"sh", "-c", line};
+  const auto outcome = Run(request).execute();
+  if (!outcome) return outcome.error();
+  if (outcome->ok()) return {};
+  std::string message = "what is to run " + std::string(when) + " each run " +
+                        (outcome->signal ? "was killed by signal " + signal_text(*outcome->signal)
+                                         : "ended with exit code " + std::to_string(outcome->exit_code.value_or(0)));
+  const std::string words = printable(trim(outcome->error_tail));
+  if (!words.empty()) message += ": " + words.substr(words.size() > kWordsShown ? words.size() - kWordsShown : 0);
+  return Error{std::string(name) + "-failed", message, name, "a line that succeeds in a shell: sh -c '" + line + "'"};
+}
+
 }  // namespace
 
-Result<ProcessOutcome> run_process(const ProcessRequest& request) { return Run(request).execute(); }
+bool is_of_around(const Error& error) { return error.code == "prepare-failed" || error.code == "cleanup-failed"; }
+
+Result<ProcessOutcome> run_process(const ProcessRequest& request) {
+  if (Status ready = run_line(request.around.prepare, "prepare", "before"); !ready) return ready.error();
+  auto outcome = Run(request).execute();
+  if (!outcome && outcome.error().kind == ErrorKind::kInterrupted) return outcome;
+  if (Status cleaned = run_line(request.around.cleanup, "cleanup", "after"); outcome && !cleaned)
+    return cleaned.error();
+  return outcome;
+}
 
 }  // namespace perfcast

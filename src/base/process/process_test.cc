@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/process/interrupt.h"
 #include "base/process/process_tree.h"
+#include "base/process/temp_folder.h"
 
 namespace perfcast {
 namespace {
@@ -114,6 +115,110 @@ TEST(Process, CountsInputAndOutputOfTheZombie) {
   ASSERT_TRUE(outcome->io);
   EXPECT_EQ(outcome->io->written_bytes, 40960);
   EXPECT_EQ(outcome->io->write_calls, 10);
+}
+
+TEST(Process, EndsWhatTakesMoreMemoryThanItMay) {
+  ProcessRequest request = guinea({"hold", "64", "60000"});
+  request.memory_limit_bytes = 32 << 20;
+  const auto ended = run_process(request);
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_TRUE(ended->memory_limit_reached);
+  EXPECT_FALSE(ended->limit_reached);
+  EXPECT_EQ(ended->signal, SIGKILL);
+  EXPECT_LE(ended->wall_s, 20);
+  request.memory_limit_bytes = 1 << 30;
+  request.arguments.back() = "50";
+  const auto allowed = run_process(request);
+  ASSERT_TRUE(allowed);
+  EXPECT_FALSE(allowed->memory_limit_reached);
+  EXPECT_EQ(allowed->exit_code, 0);
+}
+
+// 48 MiB that two more processes share by a fork are there once.
+TEST(Process, CountsSharedMemoryOnce) {
+  ProcessRequest request = guinea({"hold", "48", "400", "2"});
+  request.memory_limit_bytes = 100 << 20;
+  const auto outcome = run_process(request);
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->memory_limit_reached);
+  EXPECT_EQ(outcome->exit_code, 0);
+  request.memory_limit_bytes = 40 << 20;
+  EXPECT_TRUE(run_process(request)->memory_limit_reached);
+}
+
+class Around : public testing::Test {
+ protected:
+  std::string log() const {
+    const auto text = read_file(folder_.path() + "/log");
+    return text ? *text : "";
+  }
+  // Each writes its word; `status`: of the program.
+  ProcessRequest request(int status = 0) const {
+    ProcessRequest request = shell("echo run >> " + folder_.path() + "/log; exit " + std::to_string(status));
+    request.around = {"echo before >> " + folder_.path() + "/log", "echo after >> " + folder_.path() + "/log"};
+    return request;
+  }
+  TempFolder folder_ = *TempFolder::create();
+};
+
+TEST_F(Around, LinesRunBeforeAndAfterEachRun) {
+  ASSERT_TRUE(run_process(request())->ok());
+  EXPECT_EQ(log(), "before\nrun\nafter\n");
+  EXPECT_EQ(run_process(request(3))->exit_code, 3) << "what failed is cleaned up after, too";
+  EXPECT_EQ(log(), "before\nrun\nafter\nbefore\nrun\nafter\n");
+}
+
+TEST_F(Around, ItsFailureIsAnError) {
+  ProcessRequest failing = request();
+  failing.around.prepare = "echo no such target >&2; exit 2";
+  const auto unprepared = run_process(failing);
+  ASSERT_FALSE(unprepared);
+  EXPECT_EQ(unprepared.error().code, "prepare-failed");
+  EXPECT_EQ(unprepared.error().where, "prepare");
+  EXPECT_EQ(unprepared.error().message, "what is to run before each run ended with exit code 2: no such target");
+  EXPECT_TRUE(is_of_around(unprepared.error()));
+  EXPECT_EQ(log(), "") << "nothing ran";
+  failing = request(1);
+  failing.around.cleanup = "kill -9 $$";
+  const auto uncleaned = run_process(failing);
+  ASSERT_FALSE(uncleaned);
+  EXPECT_EQ(uncleaned.error().code, "cleanup-failed");
+  EXPECT_THAT(uncleaned.error().message, HasSubstr("after each run was killed by signal 9"));
+  EXPECT_FALSE(is_of_around(run_process(shell("exit 1")) ? Error{} : Error{"exec-failed", "", "", ""}));
+}
+
+TEST_F(Around, ItsTimeIsNotTheRuns) {
+  ProcessRequest slow = shell("exit 0");
+  slow.around = {"sleep 0.3", "sleep 0.3"};
+  slow.limit_s = 0.25;
+  const auto outcome = run_process(slow);
+  ASSERT_TRUE(outcome);
+  EXPECT_FALSE(outcome->limit_reached);
+  EXPECT_LE(outcome->wall_s, 0.25);
+}
+
+TEST(Process, DigestsOutput) {
+  const auto digest_of = [](const std::string& script) {
+    ProcessRequest request = shell(script);
+    request.output = StreamTo::kDigest;
+    const auto outcome = run_process(request);
+    return outcome && outcome->digest ? *outcome->digest : OutputDigest{-1, 0};
+  };
+  EXPECT_EQ(digest_of("true"), (OutputDigest{0, 0xcbf29ce484222325u}));
+  EXPECT_EQ(digest_of("printf a"), (OutputDigest{1, 0xaf63dc4c8601ec8cu}));  // FNV-1a's own example
+  EXPECT_EQ(digest_of("printf a; printf b; echo >&2").hash, digest_of("printf ab").hash);
+  EXPECT_NE(digest_of("printf ab").hash, digest_of("printf ba").hash);
+  EXPECT_EQ(digest_of("head -c 1000000 /dev/zero").bytes, 1e6);
+  EXPECT_FALSE(run_process(shell("echo"))->digest);
+}
+
+TEST(Process, SeesHowMuchAddressSpaceIsReserved) {
+  ProcessRequest request = guinea({"hold", "64", "100"});
+  request.watch = true;
+  const auto outcome = run_process(request);
+  ASSERT_TRUE(outcome && outcome->peak_address_bytes);
+  EXPECT_GE(*outcome->peak_address_bytes, 64 << 20);
+  EXPECT_FALSE(run_process(guinea({"hold", "1", "10"}))->peak_address_bytes) << "not watched";
 }
 
 // Work alone, then in three threads: the course knows when, on however many CPUs.

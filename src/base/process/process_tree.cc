@@ -126,9 +126,23 @@ ProcessState state_of(pid_t process) {
   state.threads = static_cast<int>(field("\nThreads:"));
   state.resident_bytes = 1024 * field("\nVmRSS:");
   state.peak_resident_bytes = 1024 * field("\nVmHWM:");
+  state.peak_address_bytes = 1024 * field("\nVmPeak:");
   state.voluntary_switches = field("\nvoluntary_ctxt_switches:");
   state.involuntary_switches = field("\nnonvoluntary_ctxt_switches:");
   return state;
+}
+
+double memory_bytes_of(const std::vector<pid_t>& processes) {
+  double sum_bytes = 0;
+  for (const pid_t process : processes) {
+    std::array<char, 64> path;
+    std::array<char, 2048> text;
+    std::snprintf(path.data(), path.size(), "/proc/%d/smaps_rollup", process);
+    if (read_small(path.data(), text.data(), text.size()) == 0) continue;
+    const char* line = std::strstr(text.data(), "\nPss:");
+    if (line != nullptr) sum_bytes += 1024 * std::strtod(line + std::strlen("\nPss:"), nullptr);
+  }
+  return sum_bytes;
 }
 
 ProcessState full_state_of(pid_t process) {

@@ -24,11 +24,13 @@ int open_descriptors(pid_t process);
 // What /proc tells of a process right now; zero where it can't be read or has none (a zombie has no memory).
 struct ProcessState {
   int threads = 0;
-  double resident_bytes = 0, peak_resident_bytes = 0;
+  double resident_bytes = 0, peak_resident_bytes = 0, peak_address_bytes = 0;
   double minor_faults = 0, voluntary_switches = 0, involuntary_switches = 0;
   double cpu_s = 0;
 };
 ProcessState state_of(pid_t process);  // the cheap part: /proc/PID/status
+// Memory of these processes, what they share counted once; what can't be read is left out.
+double memory_bytes_of(const std::vector<pid_t>& processes);
 ProcessState full_state_of(pid_t process);
 
 // Kills every descendant of ours but `except`, also those that appear meanwhile, and reaps them. Needs this process to

@@ -203,7 +203,9 @@ std::string sanitizer_of(std::string_view file) {
   };
   for (unsigned i = 0; i < header.e_shnum; ++i) {
     Elf64_Shdr symbols, names;
-    if (!section(i, symbols) || symbols.sh_type != SHT_DYNSYM || !section(symbols.sh_link, names)) continue;
+    if (!section(i, symbols) || (symbols.sh_type != SHT_DYNSYM && symbols.sh_type != SHT_SYMTAB) ||
+        !section(symbols.sh_link, names))
+      continue;
     if (names.sh_offset > file.size() || names.sh_size > file.size() - names.sh_offset) return "";
     std::string_view rest = file.substr(names.sh_offset, names.sh_size);
     while (!rest.empty()) {

@@ -20,7 +20,7 @@ struct ElfFacts {
 // Reads the headers of an ELF file from its first bytes (a few KiB suffice). The bytes may be hostile.
 Result<ElfFacts> parse_elf(std::string_view head, const std::string& source);
 
-// The sanitizer that a program was built with, by the dynamic symbols and libraries it names: "AddressSanitizer",
+// The sanitizer that a program was built with, by the symbols and libraries it names: "AddressSanitizer",
 // "ThreadSanitizer", "MemorySanitizer", "HWAddressSanitizer"; empty: none is seen. `file`: all of an ELF file; hostile
 // bytes give an empty answer.
 std::string sanitizer_of(std::string_view file);

@@ -37,15 +37,15 @@ std::string elf_bytes(uint16_t machine, uint16_t type, bool with_loader) {
          std::string(reinterpret_cast<const char*>(&segment), sizeof(segment)) + loader;
 }
 
-// An ELF file with a dynamic symbol table whose names are these.
-std::string elf_with_names(const std::string& names) {
+// An ELF file with a symbol table whose names are these.
+std::string elf_with_names(const std::string& names, uint32_t table = SHT_DYNSYM) {
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_shoff = sizeof(header);
   header.e_shentsize = sizeof(Elf64_Shdr);
   header.e_shnum = 2;
   Elf64_Shdr sections[2] = {};
-  sections[0].sh_type = SHT_DYNSYM;
+  sections[0].sh_type = table;
   sections[0].sh_link = 1;
   sections[1].sh_type = SHT_STRTAB;
   sections[1].sh_offset = sizeof(header) + sizeof(sections);
@@ -54,7 +54,7 @@ std::string elf_with_names(const std::string& names) {
          std::string(reinterpret_cast<const char*>(sections), sizeof(sections)) + names;
 }
 
-TEST(Sanitizer, IsSeenByDynamicNames) {
+TEST(Sanitizer, IsSeenByNames) {
   const std::string nul(1, '\0');
   const std::pair<const char*, const char*> cases[] = {{"__asan_init", "AddressSanitizer"},
                                                        {"libasan.so.8", "AddressSanitizer"},
@@ -68,6 +68,9 @@ TEST(Sanitizer, IsSeenByDynamicNames) {
                                                        {"libc.so.6", ""}};
   for (const auto& [name, sanitizer] : cases) {
     for (const std::string& before : {std::string(), "printf" + nul}) {
+      // Linked with -static-libasan it names no library, and its own table alone has the symbol.
+      EXPECT_EQ(sanitizer_of(elf_with_names(nul + before + name + nul, SHT_SYMTAB)), sanitizer) << name;
+      EXPECT_EQ(sanitizer_of(elf_with_names(nul + before + name + nul, SHT_STRTAB)), "") << name;
       const std::string file = elf_with_names(nul + before + name + nul + "exit" + nul);
       EXPECT_EQ(sanitizer_of(file), sanitizer) << name;
       for (size_t cut = 0; cut < file.size(); ++cut) EXPECT_EQ(sanitizer_of(file.substr(0, cut)), "");

@@ -16,6 +16,7 @@
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
+#include "cli/shared/around_options.h"
 #include "cli/shared/energy_options.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/forecast_text.h"
@@ -45,6 +46,7 @@ struct PredictArguments {
   bool csv = false, markdown = false;
   std::optional<double> copies;
   double within = 1.2;
+  AroundRun around;
   std::optional<program::ForecastRequest::Sort> sort;
   EnergyOptions energy;
 };
@@ -106,8 +108,11 @@ Status check_usage(const PredictArguments& arguments, const CommandContext& cont
   if (!arguments.profiles.empty() && !context.command.empty()) {
     return usage_error("bad-usage", "both a stored profile and a command", "--profile", usage);
   }
-  const std::pair<const char*, bool> of_measuring[] = {
-      {"--time-limit", !arguments.limit.empty()}, {"--quick", arguments.quick}, {"--exact", arguments.exact}};
+  const std::pair<const char*, bool> of_measuring[] = {{"--time-limit", !arguments.limit.empty()},
+                                                       {"--quick", arguments.quick},
+                                                       {"--exact", arguments.exact},
+                                                       {"--prepare", !arguments.around.prepare.empty()},
+                                                       {"--cleanup", !arguments.around.cleanup.empty()}};
   for (const auto& [option, given] : of_measuring) {
     if (given && !arguments.profiles.empty()) {
       return usage_error("bad-usage", "a stored profile is not measured again", option,
@@ -131,6 +136,7 @@ Result<Profile> measure(const PredictArguments& arguments, const CommandContext&
   CollectRequest request;
   request.command = context.command;
   request.native_repeats = arguments.repeats;
+  request.around = arguments.around;
   request.exact = arguments.exact;
   request.quick = arguments.quick;
   request.core_designs = shipped_core_designs();
@@ -330,6 +336,7 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
             "Measures once and samples less. The forecast comes sooner and is less sure.")
       ->excludes(exact)
       ->excludes(repeats);
+  add_around_options(*verb, arguments->around);
   add_advanced(*verb, "--save-profile", arguments->save_profile, "FILE", "Keeps the profile in this file.");
   add_energy_options(*verb, arguments->energy);
   add_common_options(*verb, context, kBundleOption | kShowOutputOption | kQuietOption);

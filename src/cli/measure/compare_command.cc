@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/measure/compare_request.h"
 #include "cli/option_table.h"
+#include "cli/shared/around_options.h"
 #include "cli/shared/named_file.h"
 #include "measure/compare/comparison_report.h"
 #include "measure/compare/counts.h"
@@ -261,6 +262,7 @@ void add_options(CLI::App& verb, CompareArguments& arguments) {
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   add_basic(verb, "--run-limit,--limit", arguments.limit, "TIME", "Ends any single run after this time, such as 60s.");
+  add_around_options(verb, arguments.around);
   add_advanced(verb, "--log", arguments.log, "FILE", "Writes a line of JSON for each run, as it ends.");
   add_advanced(verb, "--accept-failure", arguments.accept_failure, "Also counts runs that fail.");
   add_advanced(verb, "--between-sessions", arguments.between_sessions, "PERCENT",

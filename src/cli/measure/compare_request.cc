@@ -73,6 +73,7 @@ Result<measure::CompareRequest> compare_request(const CompareArguments& argument
   request.threshold_ratio = *threshold;
   request.time = arguments.measure == "cpu" ? measure::ComparedTime::kCpu : measure::ComparedTime::kWall;
   request.error_ratio = arguments.error;
+  request.around = arguments.around;
   request.warmups = arguments.warmups;
   request.counted_runs = arguments.counted_runs;
   request.accept_failure = arguments.accept_failure;

@@ -18,6 +18,7 @@ struct CompareArguments {
   std::vector<std::string> at;
   double error = 0.05;
   int warmups = 1, counted_runs = 2;
+  AroundRun around;
   bool accept_failure = false, markdown = false, bisect = false, measure_given = false;
 
   bool by_counts() const { return measure == "instructions"; }

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
+#include "cli/shared/around_options.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
 #include "measure/diagnose/bloat/bloat_figure.h"
@@ -31,6 +32,7 @@ namespace {
 struct DiagnoseArguments {
   std::string proofs = "60s", limit, on, rebuild, source, threads, report, trace;
   bool quick = false, bloat = false;
+  AroundRun around;
 };
 
 constexpr size_t kShown = 5;
@@ -85,6 +87,7 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
   measure::DiagnosisRequest request;
   request.command = context.command;
   request.with_counts = !arguments.quick;
+  request.around = arguments.around;
   request.with_bloat = arguments.bloat;
   request.seed = common.seed;
   if (arguments.proofs == "none") {
@@ -200,6 +203,7 @@ void add_diagnose_command(CLI::App& app, CommandContext& context) {
                "Also which code is loaded, and what of it runs, file by file; counts the whole run");
   add_basic(*verb, "--quick", arguments->quick,
             "Skips the instrumented run. You learn nothing about caches and branches.");
+  add_around_options(*verb, arguments->around);
   add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with pictures.");
   add_advanced(*verb, "--trace", arguments->trace, "FILE",
                "Writes what each thread did and when (JSON, for ui.perfetto.dev).");

@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/option_table.h"
 #include "cli/output_width.h"
+#include "cli/shared/around_options.h"
 #include "cli/shared/named_file.h"
 #include "cli/shared/phase_options.h"
 #include "machine/facts/core_design.h"
@@ -35,6 +36,7 @@ struct ProfileOptions {
   bool cross_check = false;
   bool exact = false, quick = false;
   bool has_output = false;
+  AroundRun around;
 };
 
 // Before minutes of measuring: can the result be stored?
@@ -92,6 +94,7 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
   }
   request.trace_path = chosen.windows;
   request.native_repeats = chosen.repeats;
+  request.around = chosen.around;
   request.mix_only = chosen.mix_only;
   request.cross_check = chosen.cross_check;
   request.exact = chosen.exact;
@@ -166,6 +169,7 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
       "Writes pieces of what ran, instruction by instruction, into this file (perfcast.trace/1), for models of cores.");
   add_basic(*verb, "--phases", chosen->phases, "auto|N",
             "Finds the phases of the run: auto, or this many. Read them with perfcast phases.");
+  add_around_options(*verb, chosen->around);
   add_advanced(*verb, "--cross-check", chosen->cross_check, "Also runs the program under cachegrind.");
   add_common_options(*verb, context, kShowOutputOption | kQuietOption);
   const CLI::Option* output = verb->get_option("--output");

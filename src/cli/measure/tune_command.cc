@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
+#include "cli/shared/around_options.h"
 #include "cli/shared/named_file.h"
 #include "measure/tune/replay/replayed_tuning.h"
 #include "measure/tune/report/html_report.h"
@@ -32,6 +33,7 @@ struct TuneArguments {
   std::vector<std::string> warm_start;
   int64_t trials = 0, seeds = 1, repeats = 3;
   bool resume = false, space_given = false;
+  AroundRun around;
   const CLI::App* verb = nullptr;  // knows which options were given
 };
 
@@ -78,7 +80,9 @@ class TuneRun {
                       "--replay alone, with --strategy, --trials or --share, --seeds, --report");
     const CLI::App& verb = *arguments_.verb;
     if (replays) {
-      if (Status used = check_unused(verb, "--replay", {"--time-limit", "--repeats", "--run-limit"}); !used)
+      if (Status used =
+              check_unused(verb, "--replay", {"--time-limit", "--repeats", "--run-limit", "--prepare", "--cleanup"});
+          !used)
         return used;
       if (arguments_.strategy == "halving")
         return excluded("--strategy", "halving runs settings again, and a recording has one time of each",
@@ -175,6 +179,7 @@ class TuneRun {
     request.trials = static_cast<size_t>(arguments_.trials);
     request.repeats = static_cast<int>(arguments_.repeats);
     request.seed = options_.seed;
+    request.around = arguments_.around;
     const auto kind = measure::parse_strategy(arguments_.strategy);
     if (!kind) return kind.error();
     request.strategy = *kind;
@@ -310,6 +315,7 @@ void add_options(CLI::App& verb, TuneArguments& arguments) {
   add_basic(verb, "--run-limit,--limit", arguments.limit, "TIME",
             "Ends any single run after this time. By default ten times as long as the default setting takes, and at "
             "least 10s.");
+  add_around_options(verb, arguments.around);
   add_basic(verb, "--log", arguments.log, "FILE", "Writes a line of JSON for each run, as it ends.");
   add_basic(verb, "--resume", arguments.resume, "Goes on where the log of an earlier search ends.");
   add_advanced(verb, "--warm-start", arguments.warm_start, "LOG", "An earlier log to begin from; repeatable")

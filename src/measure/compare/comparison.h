@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process/process.h"
 #include "base/result.h"
 #include "profile/metrics/catalogue.h"
 
@@ -38,6 +39,7 @@ struct CompareRequest {
   double error_ratio = 0.05;       // of calling two different that are the same
   double threshold_ratio = 0;      // what slowdown counts: 0.02 is 2%
   double limit_s = 0;              // of one run; 0: none
+  AroundRun around;                // of every run
   int warmups = 1;                 // runs of each before, which don't count
   int counted_runs = 2;            // of each under an instrumenter, for counts that need no statistics; 0: none
   std::vector<std::string> notes;  // for people, of the commands

@@ -42,6 +42,7 @@ Result<WorkCounts> count(const std::vector<std::string>& command, const CompareR
   collect.pass_output = false;
   collect.must_succeed = !request.accept_failure;
   collect.input_descriptor = -1;
+  collect.around = request.around;
   collect.limit_s = kSlowerWhileCounted * request.limit_s;  // 0: none
   const auto profile = profile_command(
       collect, request.progress ? request.progress : [](const std::string&) {});

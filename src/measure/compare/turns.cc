@@ -68,6 +68,7 @@ Result<ComparedRun> Turns::run_once(int command, int64_t pair, bool first) {
   process.executable = programs_[i].path;
   process.arguments = request_.commands[i];
   process.limit_s = request_.limit_s;
+  process.around = request_.around;
   auto outcome = run_process(process);
   if (!outcome) return outcome.error();
   const std::string name = fmt::format("{}, {}", kNames[i], printable(join(request_.commands[i], " ")));

@@ -157,6 +157,7 @@ Status Session::look() {
   PerfEventCollector hardware(perf_event_paranoid());
   ObserveRequest observe_request;
   observe_request.command = command_;
+  observe_request.around = request_.around;
   observe_request.hardware = &hardware;
   observe_request.pass_output = request_.pass_output;
   observe_request.limit_s = request_.limit_s;
@@ -245,6 +246,7 @@ Status Session::take_lines() {
   say("running it once with source lines");
   ObserveRequest observe_request;
   observe_request.command = built->command;
+  observe_request.around = request_.around;
   observe_request.limit_s = request_.limit_s;
   const auto seen = observe(observe_request);
   if (!seen) {
@@ -271,6 +273,7 @@ Status Session::run_curve() {
   if (threads_.empty() || result_.seen.run.limit_reached || request_.proof_budget_s <= 0) return {};
   ThreadCurveRequest curve;
   curve.command = command_of_threads_.empty() ? without_assignments() : command_of_threads_;
+  curve.around = request_.around;
   curve.threads = threads_;
   curve.cpus_count = static_cast<int>(cpus_.size());
   curve.budget_s = kCurveOfBudget * request_.proof_budget_s;
@@ -300,6 +303,7 @@ Status Session::trace_until_limit() {
   say("looking which code runs, under an instrumenter");
   CollectRequest collect;
   collect.command = command_;
+  collect.around = request_.around;
   collect.pass_output = false;
   collect.mix_only = true;
   collect.limit_s = request_.limit_s;
@@ -317,6 +321,7 @@ Status Session::count() {
   say("counting under an instrumenter");
   CollectRequest collect;
   collect.command = command_;
+  collect.around = request_.around;
   collect.native_repeats = 1;
   collect.pass_output = false;
   // The beginning alone would not show what runs later.
@@ -555,6 +560,7 @@ Status Session::prove() {
   }
   ProofRequest proofs;
   proofs.command = without_assignments();
+  proofs.around = request_.around;
   proofs.budget_s = request_.proof_budget_s - curve_s_;
   proofs.run_s = result_.seen.run.wall_s;
   if (proofs.run_s > 0) proofs.cpus_used = result_.seen.run.cpu_s() / proofs.run_s;

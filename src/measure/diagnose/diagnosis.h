@@ -26,6 +26,7 @@ struct DiagnosisRequest {
   bool for_forecast = false;   // counts that forecasts need, too: models of all cores
   double proof_budget_s = 60;  // 0: nothing is tried
   double limit_s = 0;          // of each run; 0: none
+  AroundRun around;            // of each run, of the command as it is or otherwise
   bool pass_output = false;    // of the first run
   uint64_t seed = 1;
   std::string rebuild, source;  // a build's command with {flags} in it, and the folder that it runs in; empty: none

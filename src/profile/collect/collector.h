@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/process/process.h"
 #include "base/process/process_census.h"
 #include "base/result.h"
 #include "profile/profile.h"
@@ -25,6 +26,7 @@ struct Trace;
 struct CollectRequest {
   std::vector<std::string> command;  // argv; command[0] resolved by PATH
   double limit_s = 0;                // 0: none; over the whole profile
+  AroundRun around;                  // of every run
   int native_repeats = 3;
   bool pass_output = true;  // false: the program's stdout is discarded (or goes to stderr, see show_output)
   bool show_output = false;
@@ -45,7 +47,9 @@ struct CollectRequest {
   // instructions; null: not wanted.
   std::shared_ptr<std::vector<CodeCourse>> code_courses;
   std::shared_ptr<PhaseSeries> phase_series;
-  double native_cpu_s = 0;     // of a native run, for instrumenters; 0: none
+  double native_cpu_s = 0;                                   // of a native run, for instrumenters; 0: none
+  double native_memory_bytes = 0, native_address_bytes = 0;  // likewise: as Collection's
+  bool wants_output = false;                                 // instrumented: its output is hashed, not discarded
   InputFeed* input = nullptr;  // the program's standard input, shared by all runs; null: it reads nothing
   // Of a native run, for instrumenters that need not follow every process; empty where there was no other process.
   std::vector<CensusEntry> census;
@@ -77,7 +81,10 @@ struct Collection {
   std::string instruction_set;
   // An instrumented run's own time, for comparison with the native one.
   std::optional<double> run_wall_s, run_user_s;
-  std::vector<CourseInterval> course;    // natively: of the first run
+  std::vector<CourseInterval> course;  // natively: of the first run
+  // Natively: most resident memory of all processes together, and the address space of the largest; 0: not seen.
+  double memory_bytes = 0, address_bytes = 0;
+  std::vector<OutputDigest> outputs;     // of standard output, where runs wrote little; instrumented: where wanted
   std::vector<ThreadCounts> threads;     // instrumented: as Profile's
   std::vector<CensusEntry> census;       // natively: every process, where there was more than one
   std::vector<CollectedPart> parts;      // instrumented: by program
@@ -92,6 +99,7 @@ struct Collection {
 enum class RunEnd {
   kError,          // the collector could not do its work
   kLimit,          // the time limit ended it
+  kMemory,         // it took, or would have taken, more memory than the collector allows itself
   kProgramFailed,  // the program died under it before it could report
 };
 

@@ -432,11 +432,15 @@ bool instance_order(const InstanceRow& a, const InstanceRow& b, std::optional<Fo
   return key(a) < key(b);
 }
 
+bool is_reason_without_counts(const std::string& code) {
+  return code == "runs-differ" || code == "sanitizer" || code == "emulator-memory" || code == "work-done-once" ||
+         code == "too-little-seen";
+}
+
 Status check_success(const Profile& profile, bool accept_failure) {
   if (!profile.metrics.contains("instructions_count")) {
-    const auto why = std::find_if(profile.warnings.begin(), profile.warnings.end(), [](const ProfileWarning& warning) {
-      return warning.code == "runs-differ" || warning.code == "sanitizer";
-    });
+    const auto why = std::find_if(profile.warnings.begin(), profile.warnings.end(),
+                                  [](const ProfileWarning& warning) { return is_reason_without_counts(warning.code); });
     if (why != profile.warnings.end()) return Error{why->code, why->message, profile.program, why->advice};
   }
   if (profile.ok() || accept_failure) return {};

@@ -128,7 +128,8 @@ struct ForecastReport {
 };
 
 // Unless accepted, error "program-failed" for the profile of a run that failed, or that does not say how it ended.
-// Errors "runs-differ" and "sanitizer" where the profile has no counts for that reason.
+// Errors "runs-differ", "sanitizer", "emulator-memory", "work-done-once" and "too-little-seen" where the profile has no
+// counts for that reason.
 Status check_success(const Profile& profile, bool accept_failure);
 
 // What can be found wrong in a request before there is a profile: its filters, measured times and reference.

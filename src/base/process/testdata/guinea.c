@@ -124,6 +124,13 @@ int main(int argc, char** argv) {
     wait(NULL);
     return 0;
   }
+  if (!strcmp(mode, "hold")) { /* touches so many MiB and keeps them so many milliseconds, shared by so many forks */
+    char* memory = malloc((size_t)number << 20);
+    if (!memory) return 1;
+    memset(memory, 1, (size_t)number << 20);
+    for (long forks = argc > 4 ? strtol(argv[4], NULL, 10) : 0; forks > 0 && fork() != 0;) --forks;
+    return usleep((useconds_t)rounds * 1000), 0;
+  }
   if (!strcmp(mode, "say")) {
     fputs(argc > 2 ? argv[2] : "", stdout);
     fputs(argc > 3 ? argv[3] : "", stderr);

@@ -119,6 +119,7 @@ struct ObserveRequest {
   std::vector<std::string> command;
   std::map<std::string, std::string> environment;  // added to ours
   InputFeed* input = nullptr;
+  AroundRun around;
   bool pass_output = false;
   double limit_s = 0;
   double samples_per_s = 997;              // of CPU time

@@ -31,6 +31,7 @@ Result<Observation> observe(const ObserveRequest& request) {
   process.arguments = request.command;
   process.environment = request.environment;
   process.input = request.input;
+  process.around = request.around;
   process.output = request.pass_output ? StreamTo::kPass : StreamTo::kDiscard;
   process.limit_s = request.limit_s;
   process.watch = true;

@@ -89,6 +89,7 @@ Result<OutputCheck::Printed> OutputCheck::printed_by(const std::vector<std::stri
                  "a folder that allows named pipes: TMPDIR=/path"};
   PipeReader reader(descriptor);
   process.limit_s = limit_s_;
+  process.around = around_;
   const auto outcome = run_process(process);
   if (!outcome) return outcome.error();
   if (!outcome->ok())

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process/process.h"
 #include "base/process/temp_folder.h"
 #include "base/result.h"
 
@@ -19,7 +20,8 @@ enum class SameOutput {
 
 class OutputCheck {
  public:
-  OutputCheck(std::vector<std::string> command, double limit_s) : command_(std::move(command)), limit_s_(limit_s) {}
+  OutputCheck(std::vector<std::string> command, double limit_s, AroundRun around = {})
+      : command_(std::move(command)), limit_s_(limit_s), around_(std::move(around)) {}
 
   // Runs the other command once, the user's twice the first time. Errors: "program-failed" where the other fails,
   // run_process()'s.
@@ -35,6 +37,7 @@ class OutputCheck {
 
   std::vector<std::string> command_;
   double limit_s_;
+  AroundRun around_;
   std::optional<Printed> own_;
   std::optional<Error> own_failed_;
   bool varies_ = false;

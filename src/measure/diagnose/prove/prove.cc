@@ -27,7 +27,9 @@ constexpr double kShownByTrialAlone = 0.93;  // of findings that have no other e
 class Prover {
  public:
   Prover(const ProofRequest& request, std::vector<Finding>& findings)
-      : request_(request), findings_(findings), output_(Experiment().command(request.command), limit_s(Experiment())) {}
+      : request_(request),
+        findings_(findings),
+        output_(Experiment().command(request.command), limit_s(Experiment()), request.around) {}
   Status run();
 
  private:
@@ -77,6 +79,7 @@ Result<double> Prover::time_of(const Experiment& experiment) {
   if (!program) return program.error();
   process.executable = program->path;
   process.limit_s = limit_s(experiment);
+  process.around = request_.around;
   const auto outcome = run_process(process);
   if (!outcome) return outcome.error();
   if (outcome->limit_reached)
@@ -115,6 +118,7 @@ Status Prover::compare(const Experiment& experiment, ExperimentResult& result) {
   turns.counted_runs = 0;
   turns.warmups = 0;
   turns.limit_s = limit_s(experiment);
+  turns.around = request_.around;
   turns.error_ratio = error_ratio_;
   turns.seed = request_.seed + seed_++;
   const auto comparison = compare_in_turns(turns);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process/process.h"
 #include "base/result.h"
 #include "measure/diagnose/find/finding.h"
 #include "measure/diagnose/prove/rebuild.h"
@@ -17,6 +18,7 @@ struct ProofRequest {
   double run_s = 0;      // how long the command takes, roughly
   double cpus_used = 1;  // on average, while it ran
   double limit_s = 0;    // of one run; 0: none
+  AroundRun around;      // of every run
   uint64_t seed = 1;
   Rebuilder* rebuilder = nullptr;  // null: nothing is compiled anew
   std::function<void(const std::string&)> progress;

@@ -49,6 +49,7 @@ Status CurveRuns::run_once(ThreadPoint& point) {
   if (!program) return program.error();
   process.executable = program->path;
   process.limit_s = request_.limit_s;
+  process.around = request_.around;
   process.watch = true;
   const auto outcome = run_process(process);
   if (!outcome) return outcome.error();

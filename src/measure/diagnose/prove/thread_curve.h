@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process/process.h"
 #include "base/result.h"
 #include "measure/diagnose/find/thread_scaling.h"
 
@@ -19,6 +20,7 @@ struct ThreadCurveRequest {
   double run_s = 0;      // how long the command takes, roughly
   double cpus_used = 1;  // on average, in that time
   double limit_s = 0;    // of one run; 0: none
+  AroundRun around;      // of every run
   uint64_t seed = 1;
   std::function<void(const std::string&)> progress;
 };

@@ -50,6 +50,7 @@ Result<RecordedRounds> record_space(const TuneRequest& request) {
   }
   auto runner = TrialRunner::create(*request.file, request.command);
   if (!runner) return runner.error();
+  runner->set_around(request.around);
   std::vector<Setting>& settings = points.settings;
   const auto standard = std::find(settings.begin(), settings.end(), space.default_setting());
   std::rotate(settings.begin(), standard, standard + 1);

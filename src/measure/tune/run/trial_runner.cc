@@ -124,6 +124,8 @@ Result<TrialRun> TrialRunner::run(const Setting& setting) {
   request.environment = command_.environment(setting);
   request.limit_s = limit_s_;
   if (needs_output()) request.output_file = output_path_;
+  request.around = {command_.shell_line(around_.prepare, setting, output_path_),
+                    command_.shell_line(around_.cleanup, setting, output_path_)};
   const auto program = inspect_program(request.arguments);
   const auto cannot_start = [&run](const Error& error) {
     run.state = TrialState::kFailed;

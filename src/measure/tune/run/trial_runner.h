@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "base/process/process.h"
 #include "base/process/temp_folder.h"
 #include "base/result.h"
 #include "measure/tune/run/command_template.h"
@@ -34,6 +35,7 @@ class TrialRunner {
 
   // Of the program, `prepare` and `check` each; 0: none.
   void set_limit(double limit_s) { limit_s_ = limit_s; }
+  void set_around(const AroundRun& around) { around_ = around; }  // {name} in it stands for a knob's value
   double limit_s() const { return limit_s_; }
 
   // What a setting does wrong is a state; errors are an interrupt and what has nothing to do with the setting. The
@@ -54,6 +56,7 @@ class TrialRunner {
   TempFolder folder_;
   std::string output_path_;
   double limit_s_ = 0;
+  AroundRun around_;
   std::map<Setting, std::optional<std::string>> prepared_;  // what went wrong, if anything
   std::optional<std::string> reference_output_;
 };

@@ -420,6 +420,7 @@ Result<Tuning> Tuner::run() {
 Result<Tuning> tune(const TuneRequest& request) {
   auto runner = TrialRunner::create(*request.file, request.command);
   if (!runner) return runner.error();
+  runner->set_around(request.around);
   return Tuner(request, std::move(*runner)).run();
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/process/process.h"
 #include "base/result.h"
 #include "measure/tune/run/trial_log.h"
 #include "measure/tune/run/tuning.h"
@@ -19,6 +20,7 @@ struct TuneRequest {
   double budget_s = 300;  // with the last comparison, for which a quarter is kept
   size_t trials = 0;      // settings tried at most, the default among them; 0: as the budget allows
   int repeats = 3;        // runs of a setting before it counts as the best
+  AroundRun around;       // of every run of the command; {name} in it stands for a knob's value
   double limit_s = 0;     // of one run; 0: ten times the default's, 10 s at the least
   uint64_t seed = 1;
   std::vector<LoggedRun> resumed;  // count as trials of this tuning

@@ -154,6 +154,7 @@ CollectResult CachegrindCollector::collect(const CollectRequest& request) {
                        program->path};
   process.arguments.insert(process.arguments.end(), request.command.begin() + 1, request.command.end());
   process.input = request.input;
+  process.around = request.around;
   process.limit_s = request.limit_s;
   process.fixed_addresses = true;
   process.output = request.pass_output ? StreamTo::kPass : StreamTo::kDiscard;

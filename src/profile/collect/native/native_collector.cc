@@ -14,6 +14,7 @@
 #include "profile/collect/native/code_course.h"
 #include "profile/collect/native/host_facts.h"
 #include "profile/collect/native/profile_energy.h"
+#include "profile/collect/native/work_done_once.h"
 
 namespace perfcast {
 namespace {
@@ -23,6 +24,8 @@ constexpr double kLongSeries_s = 10;
 // Under a time limit, what an instrumented run of the same program is expected to need is left for it.
 constexpr double kInstrumentedSlowdown = 25;
 constexpr double kCodeLooksApart_s = 0.02;
+// What is read and hashed of a run's output must not be felt in its time.
+constexpr double kDigestedBytes = 256 << 10, kDigestedWrites = 4096;
 
 using Runs = std::vector<ProcessOutcome>;
 
@@ -157,9 +160,12 @@ std::vector<CourseInterval> course_of(const ProcessOutcome& run) {
   return course;
 }
 
+bool ends_all(const Error& error) { return error.kind == ErrorKind::kInterrupted || is_of_around(error); }
+
 // One more run, traced: who did the work, where there are several processes. Without one, what follows treats them as
 // one; only an interrupt is an error.
-Status take_census(ProcessRequest process, double limit_s, const ProcessOutcome& first, Collection& result) {
+Status take_census(ProcessRequest process, double limit_s, const ProcessOutcome& first,
+                   std::optional<ProfileWarning>& done_once, Collection& result) {
   if (process.input != nullptr && !process.input->repeatable()) return {};
   if (limit_s < 0) return {};
   ProcessCensus census;
@@ -170,7 +176,7 @@ Status take_census(ProcessRequest process, double limit_s, const ProcessOutcome&
   process.limit_s = limit_s;
   process.before_exec = [&](pid_t child) { began = census.begin(child); };
   const auto outcome = run_process(process);
-  if (!outcome && outcome.error().kind == ErrorKind::kInterrupted) return outcome.error();
+  if (!outcome && ends_all(outcome.error())) return outcome.error();
   std::string why;
   if (!began) {
     why = began.error().message;
@@ -181,6 +187,7 @@ Status take_census(ProcessRequest process, double limit_s, const ProcessOutcome&
   } else if (outcome->exit_code != first.exit_code || outcome->signal != first.signal) {
     why = "traced, the program ended differently";
   }
+  if (why.empty() && (done_once = work_done_once(first, *outcome))) return {};
   if (why.empty()) {
     result.census = census.end();
   } else {
@@ -188,6 +195,19 @@ Status take_census(ProcessRequest process, double limit_s, const ProcessOutcome&
                                "a command that can be repeated, where processes may be traced"});
   }
   return {};
+}
+
+bool writes_little(const ProcessOutcome& run) {
+  return run.ok() && run.io && run.io->written_bytes <= kDigestedBytes && run.io->write_calls <= kDigestedWrites;
+}
+
+void record_memory(const Runs& runs, Collection& result) {
+  for (const ProcessOutcome& run : runs) {
+    result.memory_bytes = std::max(result.memory_bytes, run.peak_resident_bytes.value_or(0));
+    result.address_bytes = std::max(result.address_bytes, run.peak_address_bytes.value_or(0));
+    for (const RunInterval& seen : run.course) result.memory_bytes = std::max(result.memory_bytes, seen.resident_bytes);
+    if (run.digest) result.outputs.push_back(*run.digest);
+  }
 }
 
 ProfileWarning no_code_course(const Error& why) {
@@ -219,6 +239,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
   process.executable = program->path;
   process.arguments = request.command;
   process.input = request.input;
+  process.around = request.around;
   process.watch = true;
   if (request.code_courses) request.code_courses->clear();
   Runs runs;
@@ -226,13 +247,16 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
   const bool metered = energy_ != nullptr && energy_->has_meters();
   double total_s = 0;
   bool differs = false;
+  std::optional<ProfileWarning> done_once;
   // A stream's writer sets the pace of the first run: its time is taken only where there is no other.
   const bool paced = request.input != nullptr && request.input->is_stream();
   const int repeats = request.quick ? 1 : std::max(1, request.native_repeats);
   const int wanted = repeats + (paced && repeats > 1 ? 1 : 0);
   for (int run = 0; run < wanted; ++run) {
     const bool first = run == 0;
-    process.output = first ? first_output(request) : StreamTo::kDiscard;
+    process.output = first                         ? first_output(request)
+                     : writes_little(runs.front()) ? StreamTo::kDigest
+                                                   : StreamTo::kDiscard;
     process.error = first && (request.pass_output || request.show_output) ? StreamTo::kPass : StreamTo::kTail;
     process.keep_background = first && request.pass_output;
     std::unique_ptr<CodeCourseWatch> code;
@@ -250,7 +274,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
     auto outcome = run_process(process);
     EnergyReport energy;
     if (metered) energy = energy_->stop();
-    if (!outcome && (first || outcome.error().kind == ErrorKind::kInterrupted)) return outcome.error();
+    if (!outcome && (first || ends_all(outcome.error()))) return outcome.error();
     if (!outcome) break;
     if (outcome->limit_reached && first) {
       return {RunEnd::kLimit, Error{"limit-reached",
@@ -264,6 +288,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
       differs = true;
       break;
     }
+    if (!first && (done_once = work_done_once(runs.front(), *outcome))) break;
     if (code && sampled) request.code_courses->push_back(code->finish(outcome->cpu_s()));
     if (code && !sampled && first) result.warnings.push_back(no_code_course(sampled.error()));
     runs.push_back(std::move(*outcome));
@@ -276,10 +301,10 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
   }
   result.exit_code = runs.front().exit_code;
   result.signal = runs.front().signal;
-  if (!differs && runs.front().had_children) {
+  if (!differs && !done_once && runs.front().had_children) {
     process.on_look = nullptr;
     const Status taken =
-        take_census(process, request.limit_s > 0 ? request.limit_s - total_s : 0, runs.front(), result);
+        take_census(process, request.limit_s > 0 ? request.limit_s - total_s : 0, runs.front(), done_once, result);
     if (!taken) return taken.error();
   }
   if (differs) {
@@ -287,6 +312,12 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
                                "the program ended differently when it was run again: it depends on what an earlier run "
                                "left, and only the first run is timed",
                                "a command that can be repeated, such as one that writes to standard output"});
+    runs.resize(1);
+    energies.resize(1);
+  }
+  // What was already there before is not told: the first run may have found work of other runs done, too.
+  if (done_once) {
+    result.warnings.push_back(*std::move(done_once));
     runs.resize(1);
     energies.resize(1);
   }
@@ -305,6 +336,7 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
     result.warnings.push_back(
         {"input-too-large", "the piped input is too large to be kept for further runs", "the input as a file: < FILE"});
   }
+  record_memory(runs, result);
   result.course = course_of(runs.front());
   if (!runs.front().error_tail.empty() && !runs.front().ok()) result.record.note = runs.front().error_tail;
   if (paced && runs.size() > 1) {

@@ -16,6 +16,8 @@
 #include "base/process/temp_folder.h"
 #include "base/process/tool.h"
 #include "base/text.h"
+#include "machine/ceiling/free_memory.h"
+#include "profile/collect/qemu/emulator_memory.h"
 #include "profile/collect/qemu/executed_code.h"
 #include "profile/collect/qemu/follow_plan.h"
 #include "profile/collect/qemu/phase_series.h"
@@ -374,17 +376,33 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   process.arguments.insert(process.arguments.end(), {"-0", program->arguments[0], program->binary});
   process.arguments.insert(process.arguments.end(), program->arguments.begin() + 1, program->arguments.end());
   process.input = request.input;
+  process.around = request.around;
   process.limit_s = request.limit_s;
   if (!request.exact && process.limit_s <= 0) process.limit_s = kLongestSampled_s;
   // Of several processes the beginning is another program.
   if (request.quick && request.native_cpu_s > 0 && request.census.size() <= 1)
     process.limit_s = std::min(process.limit_s, kQuick_s + kQuickRatio * request.native_cpu_s);
   process.fixed_addresses = true;
-  process.output = request.pass_output ? StreamTo::kPass : request.show_output ? StreamTo::kStderr : StreamTo::kDiscard;
+  process.memory_limit_bytes = emulator_memory_bytes(request, free_memory_bytes());
+  process.output = request.pass_output    ? StreamTo::kPass
+                   : request.show_output  ? StreamTo::kStderr
+                   : request.wants_output ? StreamTo::kDigest
+                                          : StreamTo::kDiscard;
   process.error = request.pass_output || request.show_output ? StreamTo::kPass : StreamTo::kTail;
   FirstLineLater version({qemu, "--version"});
+  const double records_bytes = address_records_bytes(request.native_address_bytes);
+  if (records_bytes > process.memory_limit_bytes && keeps_address_records(version_in(version.get()))) {
+    return {RunEnd::kMemory,
+            too_much_memory(fmt::format("the program reserves {} of address space, for which the emulator takes {}",
+                                        human_bytes(request.native_address_bytes), human_bytes(records_bytes)),
+                            process.memory_limit_bytes, program->binary)};
+  }
   const auto outcome = run_process(process);
   if (!outcome) return outcome.error();
+  if (outcome->memory_limit_reached) {
+    return {RunEnd::kMemory, too_much_memory("the emulator was ended: it took too much memory",
+                                             process.memory_limit_bytes, program->binary)};
+  }
   const auto found = read_counts(folder->path());
   if (!found) return found.error();
   std::vector<ProfileWarning> warnings;
@@ -415,6 +433,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   if (!outcome->ok()) result.last_words = last_lines(outcome->error_tail, kLastLines);
   result.run_wall_s = outcome->wall_s;
   result.run_user_s = outcome->user_s;
+  if (outcome->digest) result.outputs.push_back(*outcome->digest);
   for (const ProgramCounts& part : counts->programs) {
     result.parts.push_back({part.name, part.command, part.processes, part.represented, metrics_of(part.counts)});
   }

@@ -62,6 +62,13 @@ double event_value(const Collection& collection, const char* collector, const ch
   return found == collection.counters.end() ? 0 : found->second;
 }
 
+bool warns_of(const Collection& collection, const char* code) {
+  return std::any_of(collection.warnings.begin(), collection.warnings.end(),
+                     [&](const ProfileWarning& warning) { return warning.code == code; });
+}
+
+bool ends_all(const Error& error) { return error.kind == ErrorKind::kInterrupted || is_of_around(error); }
+
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 ProfileWarning sanitizer_warning(const ProgramFacts& program) {
@@ -172,7 +179,7 @@ Status Session::run_fallback(const Error& why) {
   }
   progress_("running " + profile_.program + " under " + collectors_.fallback->name() + " (" + why.message + ") ...");
   auto found = collectors_.fallback->collect(remaining(*collectors_.fallback));
-  if (!found && found.error().kind == ErrorKind::kInterrupted) return found.error();
+  if (!found && ends_all(found.error())) return found.error();
   if (!found) {
     skip(collectors_.fallback->name(), "failed", found.error().message);
     return {};
@@ -200,6 +207,9 @@ Status Session::run_instrumented() {
   } else if (request_.input != nullptr && !request_.input->repeatable()) {
     skip(instrumenter->name(), "skipped", "the piped input is too large to be kept for another run");
     return {};
+  } else if (native_ && warns_of(*native_, "work-done-once")) {
+    skip(instrumenter->name(), "skipped", "later runs find the program's work done");
+    return {};
   } else if (!program_.sanitizer.empty()) {
     profile_.warnings.push_back(sanitizer_warning(program_));
     skip(instrumenter->name(), "skipped", profile_.warnings.back().message);
@@ -218,6 +228,9 @@ Status Session::run_instrumented() {
     if (native_) {
       request.census = native_->census;
       request.native_cpu_s = event_value(*native_, "native", "cpu_s");
+      request.native_memory_bytes = native_->memory_bytes;
+      request.native_address_bytes = native_->address_bytes;
+      request.wants_output = repeated_output(*native_).has_value();
     }
     auto found = instrumenter->collect(request);
     if (found) {
@@ -230,16 +243,19 @@ Status Session::run_instrumented() {
         return {};
       }
       take(*found);
+      if (native_) {
+        if (auto note = differing_output(*native_, *found)) profile_.warnings.push_back(*std::move(note));
+      }
       instrumented_ = std::move(*found);
     } else {
       failed = found.error();
       // Without a native run this was the run that mattered.
-      if (failed->kind == ErrorKind::kInterrupted || !native_) return *failed;
+      if (ends_all(*failed) || !native_) return *failed;
       skip(instrumenter->name(), "failed", failed->message);
       const bool same_end = found.end() == RunEnd::kProgramFailed && profile_.signal.has_value();
       const size_t at = profile_.warnings.size();
       if (!same_end) profile_.warnings.push_back({failed->code, failed->message, failed->expected});
-      if (found.end() == RunEnd::kLimit) return {};
+      if (found.end() == RunEnd::kLimit || found.end() == RunEnd::kMemory) return {};
       const size_t collected = counters_.size();
       if (const Status ran = run_fallback(*failed); !ran) return ran.error();
       if (!same_end && counters_.size() > collected) {

@@ -276,6 +276,15 @@ static char** with_preload(char** environment, char* preload, size_t size) {
   return longer;
 }
 
+/* A descriptor that an exec closes: the kernel has opened the program by then, the emulator has not. */
+static void keep_descriptor(const char* program) {
+  int descriptor, end = 0;
+  if (sscanf(program, "/proc/self/fd/%d%n", &descriptor, &end) < 1 &&
+      sscanf(program, "/dev/fd/%d%n", &descriptor, &end) < 1)
+    return;
+  if (!program[end]) fcntl(descriptor, F_SETFD, 0);
+}
+
 void pq_exec_follow(struct pq_exec_call* call) {
   char path[PATH_MAX + 16], program[PATH_MAX + 2], preload[PATH_MAX + 16];
   size_t n_arguments = 0, n = 0;
@@ -310,6 +319,7 @@ void pq_exec_follow(struct pq_exec_call* call) {
   arguments[n++] = n_arguments ? call->arguments[0] : (char*)"";
   arguments[n++] = program;
   for (size_t i = 1; i < n_arguments; i++) arguments[n++] = call->arguments[i];
+  keep_descriptor(call->program);
   execve(path, arguments, environment ? environment : call->environment);
   free(environment);
   free(arguments);
