@@ -25,6 +25,7 @@
 #include "measure/diagnose/prove/prove.h"
 #include "measure/diagnose/prove/rebuild.h"
 #include "measure/diagnose/prove/thread_curve.h"
+#include "measure/diagnose/report/report_words.h"
 #include "profile/collect/collector.h"
 #include "profile/collect/native/host_facts.h"
 #include "profile/collect/qemu/executed_code.h"
@@ -319,8 +320,7 @@ Status Session::count() {
   collect.command = command_;
   collect.native_repeats = 1;
   collect.pass_output = false;
-  // The beginning alone would not show what runs later.
-  collect.quick = !request_.with_bloat;
+  // The beginning alone would not show what runs later, nor how much there is of it.
   collect.limit_s = request_.limit_s;
   collect.input_descriptor = -1;
   if (design_) collect.core_designs = std::make_shared<const std::vector<CoreDesign>>(1, *design_);
@@ -562,7 +562,15 @@ Status Session::prove() {
   proofs.seed = request_.seed;
   proofs.rebuilder = rebuilder_.get();
   proofs.progress = request_.progress;
-  return prove_findings(proofs, result_.findings);
+  if (Status proven = prove_findings(proofs, result_.findings); !proven) return proven;
+  std::erase_if(result_.findings, [&](const Finding& finding) {
+    const ExperimentResult* const against = finding.contradiction();
+    if (against == nullptr) return false;
+    result_.notes.push_back(fmt::format("struck: {} ({}), as a trial contradicts it: {}", finding.cause, finding.title,
+                                        experiment_in_words(*against)));
+    return true;
+  });
+  return {};
 }
 
 }  // namespace

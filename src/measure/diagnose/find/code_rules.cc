@@ -38,7 +38,7 @@ void add_unoptimised(const Evidence& evidence, std::vector<Finding>& findings) {
   if (said + seen < 0.1) return;
   Finding finding;
   finding.cause = "unoptimised-code";
-  finding.basis = said >= seen ? FindingBasis::kMeasured : FindingBasis::kRule;
+  finding.basis = FindingBasis::kRule;  // what the compiler would make of it nobody has measured
   finding.gain_ratio = 0.6 * (said + seen) * evidence.busy_ratio();
   finding.title = in_percent(said + seen) + " of the CPU time is code that was compiled without optimisation";
   finding.evidence.push_back("most in " + first);
@@ -47,7 +47,10 @@ void add_unoptimised(const Evidence& evidence, std::vector<Finding>& findings) {
   finding.advice = "compile with -O2 (or CMAKE_BUILD_TYPE=Release)";
   finding.if_wrong = "longer compilations, and steps of a debugger that jump";
   finding.proof = "perfcast compare with a build that has -O2; here --rebuild \"make CXXFLAGS={flags}\" tries it";
-  if (evidence.can_rebuild) finding.experiments = {compiled_with("-O2"), compiled_with("-O3")};
+  if (evidence.can_rebuild) {
+    finding.experiments = {compiled_with("-O2"), compiled_with("-O3")};
+    for (Experiment& experiment : finding.experiments) experiment.is_remedy = true;
+  }
   findings.push_back(std::move(finding));
 }
 

@@ -34,10 +34,7 @@ void add_vector_width(const Evidence& evidence, std::vector<Finding>& findings) 
     if (gain < kLeastRooflineGain) continue;
     Finding finding;
     finding.cause = "vector-width";
-    const bool is_whole = evidence.roofline->seen.basis != SeenWork::Basis::kModelled;
-    finding.basis = !loop.is_counted ? FindingBasis::kRule
-                    : is_whole       ? FindingBasis::kMeasured
-                                     : FindingBasis::kModelled;
+    finding.basis = loop.is_counted ? FindingBasis::kModelled : FindingBasis::kRule;
     finding.gain_ratio = gain;
     finding.title = fmt::format("a loop of {} of the CPU time computes {}; this machine's registers have {} bits",
                                 in_percent(function.loop->cpu_share), loop.shape.in_words(), loop.possible_bits);

@@ -36,8 +36,38 @@ bool Evidence::others_took_cpus() const {
 
 double Evidence::user_ratio() const { return wall_s() > 0 ? std::min(1.0, seen.run.user_s / wall_s()) : 0; }
 
+double Evidence::counted_ratio() const {
+  return profile != nullptr && profile->partly_seen ? profile->partly_seen->seen_ratio : 1;
+}
+
+bool Evidence::uses_library(const std::vector<std::string_view>& beginnings) const {
+  if (seen.libraries.empty()) return true;
+  return std::any_of(seen.libraries.begin(), seen.libraries.end(), [&](const std::string& library) {
+    return std::any_of(beginnings.begin(), beginnings.end(),
+                       [&](std::string_view beginning) { return library.starts_with(beginning); });
+  });
+}
+
+// Programs that hold the library themselves show by its functions.
+bool Evidence::uses_openmp() const {
+  return uses_library({"libgomp", "libomp", "libiomp"}) ||
+         std::any_of(seen.functions.begin(), seen.functions.end(), [](const HotFunction& function) {
+           return function.function.starts_with("gomp_") || function.function.starts_with("GOMP_") ||
+                  function.function.starts_with("__kmp");
+         });
+}
+
+std::map<std::string, std::string> Evidence::thread_settings(const std::string& number) const {
+  std::map<std::string, std::string> settings;
+  if (uses_openmp()) settings["OMP_NUM_THREADS"] = number;
+  if (uses_library({"libopenblas"})) settings["OPENBLAS_NUM_THREADS"] = number;
+  if (uses_library({"libblis"})) settings["BLIS_NUM_THREADS"] = number;
+  if (uses_library({"libmkl"})) settings["MKL_NUM_THREADS"] = number;
+  return settings;
+}
+
 std::optional<double> Evidence::count(const std::string& metric) const {
-  if (profile == nullptr) return std::nullopt;
+  if (profile == nullptr || (!takes_rough_counts && !has_enough_counts())) return std::nullopt;
   const auto found = profile->metrics.find(metric);
   return found == profile->metrics.end() ? std::nullopt : std::optional(found->second);
 }
@@ -48,7 +78,7 @@ std::optional<double> Evidence::measured(const std::string& metric) const {
 }
 
 double Evidence::modelled_bound(const char* bound) const {
-  if (profile == nullptr || design == nullptr) return 0;
+  if (profile == nullptr || design == nullptr || (!takes_rough_counts && !has_enough_counts())) return 0;
   const auto bounds = profile->core_bounds.find(design->name);
   if (bounds == profile->core_bounds.end()) return 0;
   const auto share = bounds->second.find(bound);

@@ -33,6 +33,7 @@ struct Evidence {
   double cpus_count = 1;  // that the program may use
   bool has_avx512 = false, has_avx2 = false;
   const Profile* profile = nullptr;    // instrumented counts; null: none yet
+  bool takes_rough_counts = false;     // counts of a small part of the run count, too: for what they are of, not how many
   const CoreDesign* design = nullptr;  // this machine's core; null: not known
   const Roofline* roofline = nullptr;  // hot loops beside this machine's ceilings; null: not measured yet
   std::string flush_denormals;         // path of the library that does so when it is loaded; empty: there is none
@@ -59,8 +60,16 @@ struct Evidence {
   // Threads that have CPUs enough waited for one: what runs beside the program slows it, more threads as much.
   bool others_took_cpus() const;
   double user_ratio() const;  // likewise, of user code alone: what cycles are counted of
-  std::optional<double> count(const std::string& metric) const;     // of the profile
+  // Share of the work that the profile's counts were taken of.
+  double counted_ratio() const;
+  bool has_enough_counts() const { return counted_ratio() >= kLeastSeenWork; }
+  std::optional<double> count(const std::string& metric) const;     // of the profile, where it saw enough
   std::optional<double> measured(const std::string& metric) const;  // by hardware counters, of the native run
+  // Whether a library of such a name ("libgomp") was loaded; true where nobody knows.
+  bool uses_library(const std::vector<std::string_view>& beginnings) const;
+  // Of OpenMP's and BLAS libraries' variables, those that something in this program reads, set to a number of threads.
+  std::map<std::string, std::string> thread_settings(const std::string& number) const;
+  bool uses_openmp() const;
   // What the model of this core says of one bound ("memory"), as a share of the program's cycles.
   double modelled_bound(const char* bound) const;
   // Cycles of this core that the program ran for in user code, by the design's clock.

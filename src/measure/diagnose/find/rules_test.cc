@@ -129,6 +129,21 @@ TEST(Rules, CountOnlyWhatTheProgramWasBusyWith) {
   EXPECT_NEAR(find_causes(evidence_of(seen)).front().gain_ratio, 0.8 * 0.5 * 3 / 4, 1e-9);
 }
 
+TEST(Rules, TryNoVariableThatNothingReads) {
+  Observation seen = busy();
+  Evidence evidence = evidence_of(seen);
+  EXPECT_TRUE(evidence.uses_openmp());  // nobody knows
+  seen.libraries = {"prog", "libc.so.6"};
+  EXPECT_FALSE(evidence.uses_openmp());
+  EXPECT_TRUE(evidence.thread_settings("2").empty());
+  seen.libraries.insert("libgomp.so.1");
+  EXPECT_EQ(evidence.thread_settings("2"), (std::map<std::string, std::string>{{"OMP_NUM_THREADS", "2"}}));
+  seen.libraries = {"prog", "libopenblas.so.0"};
+  EXPECT_EQ(evidence.thread_settings("2"), (std::map<std::string, std::string>{{"OPENBLAS_NUM_THREADS", "2"}}));
+  seen.functions = {of_library("GOMP_parallel", "/home/a/prog", 0.1)};
+  EXPECT_TRUE(evidence.uses_openmp());
+}
+
 TEST(Rules, KnowSmallReadsByTheirNumberAndSize) {
   Observation seen = busy();
   seen.run.io.emplace();

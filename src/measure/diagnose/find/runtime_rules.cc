@@ -115,7 +115,7 @@ void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
   if (is_reference) finding.evidence.emplace_back("it is the reference BLAS, which knows no vectors and no caches");
   // Whose kernels are the right ones may still have too many threads, or too few: a trial tells.
   const bool is_slow = is_old || is_reference;
-  finding.basis = is_slow ? FindingBasis::kMeasured : FindingBasis::kRule;
+  finding.basis = FindingBasis::kRule;
   finding.gain_ratio = is_slow ? 0.5 * share * evidence.busy_ratio() : 0;
   finding.is_shown_by_trial = !is_slow;
   const std::vector<Experiment> others = other_blas_libraries(evidence, library->library);
@@ -130,10 +130,11 @@ void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
   }
   if (evidence.cpus_count > 1) {
     const std::string cpus = fmt::format("{:.0f}", evidence.cpus_count);
-    finding.experiments.push_back(
-        {"as many BLAS threads as CPUs", {{"OPENBLAS_NUM_THREADS", cpus}, {"OMP_NUM_THREADS", cpus}}, {}, {}});
-    finding.experiments.push_back(
-        {"one BLAS thread", {{"OPENBLAS_NUM_THREADS", "1"}, {"OMP_NUM_THREADS", "1"}}, {}, {}});
+    const auto all = evidence.thread_settings(cpus);
+    if (!all.empty()) {
+      finding.experiments.push_back({"as many BLAS threads as CPUs", all, {}, {}});
+      finding.experiments.push_back({"one BLAS thread", evidence.thread_settings("1"), {}, {}});
+    }
   }
   if (!is_reference) finding.experiments.insert(finding.experiments.end(), others.begin(), others.end());
   finding.advice = is_reference

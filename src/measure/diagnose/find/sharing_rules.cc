@@ -84,7 +84,7 @@ double share_of_transfers(const Evidence& evidence, const Contended& lines, doub
   for (const HotFunction& function : evidence.seen.functions) {
     if (!function.function.empty() &&
         std::any_of(lines.functions.begin(), lines.functions.end(), [&](const std::string& of) {
-          return of == function.function || of.starts_with(function.function + " (");
+          return of == function.short_name() || of.starts_with(function.short_name() + " (");
         }))
       in_functions += function.cpu_share;
   }

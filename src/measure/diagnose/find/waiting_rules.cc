@@ -65,6 +65,10 @@ void add_locks(const Evidence& evidence, std::vector<Finding>& findings) {
   findings.push_back(std::move(finding));
 }
 
+Experiment sleeping_threads() {
+  return {"threads that sleep while they wait (OpenMP)", {{"OMP_WAIT_POLICY", "passive"}}, {}, {}};
+}
+
 void add_spinning(const Evidence& evidence, std::vector<Finding>& findings) {
   const Observation& seen = evidence.seen;
   double spinning = seen.share_of(CodeRole::kYield), in_loops = 0;
@@ -102,16 +106,12 @@ void add_spinning(const Evidence& evidence, std::vector<Finding>& findings) {
     finding.advice = fmt::format("as many threads as CPUs ({:.0f})", evidence.cpus_count);
     finding.if_wrong = "CPUs that idle while threads wait for files or each other";
     finding.proof = "time the program with fewer threads";
-    const std::string cpus = fmt::format("{:.0f}", evidence.cpus_count);
-    finding.experiments.push_back({"as many threads as CPUs",
-                                   {{"OMP_NUM_THREADS", cpus},
-                                    {"OPENBLAS_NUM_THREADS", cpus},
-                                    {"MKL_NUM_THREADS", cpus},
-                                    {"RAYON_NUM_THREADS", cpus}},
-                                   {},
-                                   {}});
-    finding.experiments.push_back(
-        {"threads that sleep while they wait (OpenMP)", {{"OMP_WAIT_POLICY", "passive"}}, {}, {}});
+    const auto settings = evidence.thread_settings(fmt::format("{:.0f}", evidence.cpus_count));
+    if (!settings.empty()) {
+      finding.experiments.push_back({"as many threads as CPUs", settings, {}, {}});
+      finding.experiments.back().effect = TrialEffect::kThreads;
+    }
+    if (evidence.uses_openmp()) finding.experiments.push_back(sleeping_threads());
     findings.push_back(std::move(finding));
     return;
   }
@@ -135,8 +135,7 @@ void add_spinning(const Evidence& evidence, std::vector<Finding>& findings) {
   finding.advice = "wait on a condition variable, a semaphore or std::atomic::wait; spin only for microseconds";
   finding.if_wrong = "some microseconds to wake up";
   finding.proof = "strace -f -c -e sched_yield, or the CPU time that is left when the waiting threads sleep";
-  finding.experiments.push_back(
-      {"threads that sleep while they wait (OpenMP)", {{"OMP_WAIT_POLICY", "passive"}}, {}, {}});
+  if (evidence.uses_openmp()) finding.experiments.push_back(sleeping_threads());
   findings.push_back(std::move(finding));
 }
 
@@ -163,6 +162,7 @@ void add_small_io(const Evidence& evidence, std::vector<Finding>& findings) {
       {"buffers of 64 KiB (where the program uses stdio)", {}, {}, {"stdbuf", "-i64K", "-o64K"}});
   if (io->write_calls > io->read_calls)
     finding.experiments.push_back({"an output buffer of 1 MiB", {}, {}, {"stdbuf", "-o1M"}});
+  for (Experiment& experiment : finding.experiments) experiment.effect = TrialEffect::kCalls;
   findings.push_back(std::move(finding));
 }
 
@@ -195,6 +195,7 @@ void add_faults(const Evidence& evidence, std::vector<Finding>& findings) {
                                  {}});
   finding.experiments.push_back(
       {"large pages for malloc", {{"GLIBC_TUNABLES", evidence.tuned("glibc.malloc.hugetlb=1")}}, {}, {}});
+  for (Experiment& experiment : finding.experiments) experiment.effect = TrialEffect::kPageFaults;
   findings.push_back(std::move(finding));
 }
 

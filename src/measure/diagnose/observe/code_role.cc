@@ -123,18 +123,62 @@ bool is_runtime_library(const std::string& path) {
                                          [&](std::string_view beginning) { return file.starts_with(beginning); });
 }
 
+std::string short_function_name(const std::string& name) {
+  constexpr std::string_view kNameless = "(anonymous namespace)::", kOperator = "operator";
+  std::string text = name;
+  for (size_t at = text.find(kNameless); at != std::string::npos; at = text.find(kNameless))
+    text.erase(at, kNameless.size());
+  for (size_t at = text.find(" [clone "); at != std::string::npos; at = text.find(" [clone "))
+    text.erase(at, text.find(']', at) == std::string::npos ? std::string::npos : text.find(']', at) + 1 - at);
+  // "pthread_mutex_lock@@GLIBC_2.2.5".
+  if (const size_t version = text.find('@'); version != std::string::npos && version > 0) text.resize(version);
+  // Parameters go, arguments of templates become "..": what is between brackets, but for operators' own names.
+  std::string result;
+  int angles = 0, rounds = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (angles + rounds == 0 && text.compare(at, kOperator.size(), kOperator) == 0) {
+      size_t end = at + kOperator.size();
+      if (text.compare(end, 2, "()") == 0) end += 2;
+      while (end < text.size() && std::string_view("<>=-").find(text[end]) != std::string_view::npos) ++end;
+      result += text.substr(at, end - at);
+      at = end - 1;
+      continue;
+    }
+    const char c = text[at];
+    if (c == '<' && rounds == 0 && angles++ == 0) result += "<..>";
+    if (c == '(' && angles == 0) ++rounds;
+    if (angles + rounds == 0) result += c;
+    if (c == '>' && rounds == 0 && angles > 0) --angles;
+    if (c == ')' && angles == 0 && rounds > 0) --rounds;
+  }
+  if (result.ends_with(" const")) result.resize(result.size() - 6);
+  // Templates' names begin with what they return.
+  if (result == text) return result;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t at = 0; at < result.size(); ++at) {
+    depth += result[at] == '<' ? 1 : result[at] == '>' ? -1 : 0;
+    if (result.compare(at, kOperator.size(), kOperator) == 0) break;
+    if (result[at] == ' ' && depth <= 0) begin = at + 1;
+  }
+  result.erase(0, begin);
+  return result.empty() ? name : result;
+}
+
 std::string HotFunction::name() const {
   if (!function.empty()) return function;
   const std::string file = library.substr(library.rfind('/') + 1);
   return file.empty() || library.starts_with("//") ? "generated code" : "in " + file;
 }
 
+std::string HotFunction::short_name() const { return function.empty() ? name() : short_function_name(function); }
+
 std::string HotFunction::place() const {
   if (!source.empty()) return source.substr(source.rfind('/') + 1) + (line > 0 ? ":" + std::to_string(line) : "");
   return library.substr(library.rfind('/') + 1);
 }
 
-std::string HotFunction::in_words() const { return name() + (place().empty() ? "" : " (" + place() + ")"); }
+std::string HotFunction::in_words() const { return short_name() + (place().empty() ? "" : " (" + place() + ")"); }
 
 size_t HotLoop::count(CodeTrait trait) const {
   return static_cast<size_t>(std::count_if(instructions.begin(), instructions.end(),

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,10 @@ bool is_runtime_library(const std::string& path);
 // Whose work a function is, by its name and library.
 CodeRole code_role_of(const std::string& function, const std::string& library);
 
+// "multiply" of "(anonymous namespace)::multiply(double const*) [clone .constprop.0]", "std::map<..>::find" of a template's:
+// for people, who don't need what overloads differ by.
+std::string short_function_name(const std::string& name);
+
 // What an instruction of a loop read or wrote while it was sampled, by the registers that form its address.
 struct LoopStream {
   uint64_t instruction = 0;  // its address, as the file numbers it
@@ -89,12 +94,14 @@ struct HotFunction {
   double stack_operand_share = 0;  // where it has a loop, on the average with the share of its instructions
   std::optional<HotLoop> loop;
   std::string name() const;      // function, or what is known instead
-  std::string in_words() const;  // both
+  std::string short_name() const;
+  std::string in_words() const;  // short_name() and place()
   std::string place() const;     // "file.cc:12", or the library's name
 };
 
 struct Observation {
   ProcessOutcome run;
+  std::set<std::string> libraries;  // names of the files whose code was mapped; empty: not known
   double samples_count = 0;
   double lost_ratio = 0;
   std::string no_samples;                       // why there are none

@@ -68,6 +68,11 @@ Result<Observation> observe(const ObserveRequest& request) {
       for (const CodeMapping& mapping : state) add_mapping(observation.mapped, mapping);
     }
   }
+  for (const CodeMappings& state : samples.mappings) {
+    for (const CodeMapping& mapping : state) {
+      if (mapping.path.starts_with('/')) observation.libraries.insert(mapping.path.substr(mapping.path.rfind('/') + 1));
+    }
+  }
   std::vector<int32_t> function_of_sample;
   if (!sampled) {
     observation.no_samples = sampled.error().message;
