@@ -154,7 +154,9 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
     }
   }
   // What was found first: it may have taken minutes, and is not lost where a file can't be written.
-  if (const int code = write_result(common.json ? to_text(json) : fitted(text, prose_columns()), common); code != kExitDone) return code;
+  if (const int code = write_result(common.json ? to_text(json) : fitted(text, prose_columns()), common);
+      code != kExitDone)
+    return code;
   CommonOptions how = common;
   how.json = common.json && common.output != "-";  // stdout holds the result already
   if (!arguments.report.empty()) {

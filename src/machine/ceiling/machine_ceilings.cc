@@ -30,7 +30,7 @@ constexpr double kBudget_s = 3.5;  // what begins later is left out: idle machin
 constexpr double kReachedAgain = 0.97;
 constexpr size_t kTimesReached = 3;
 constexpr int kRepeats = 6, kMostRepeats = 60, kMemoryRepeats = 3, kMostMemoryRepeats = 9;
-constexpr int kMostAttempts = 4;          // at what came out implausible
+constexpr int kMostAttempts = 4;            // at what came out implausible
 constexpr double kImplausibleRatio = 0.95;  // of what it must at least be
 constexpr int64_t kProductSide = 384;
 constexpr double kMemoryBytes = 32 << 20, kLeastMemoryBytes = 4 << 20;  // of all CPUs, and of one
@@ -108,8 +108,8 @@ class CeilingMeasurement {
   bool measure(const std::string& what, double work, const CheckedRun& checked_run, double& one_cpu, double& all_cpus);
   void measure_compute();
   bool measure_loop(const PeakLoop& loop, ComputeCeiling& ceiling);
-  // What others on the machine slowed for long: it is measured again, and the best counts. Vectors that stay slower than
-  // narrower ones are left out, as are caches that stay slower than what lies behind them.
+  // What others on the machine slowed for long: it is measured again, and the best counts. Vectors that stay slower
+  // than narrower ones are left out, as are caches that stay slower than what lies behind them.
   void measure_implausible_again();
   void measure_additions();
   void measure_clock();
@@ -198,14 +198,14 @@ void CeilingMeasurement::measure_implausible_again() {
       ++i;
       continue;
     }
-    result_.notes.push_back(fmt::format("arithmetic ({}, {}) came out slower than narrower registers each time: it is "
-                                        "left out",
-                                        compute[i].isa, compute[i].format));
+    result_.notes.push_back(
+        fmt::format("arithmetic ({}, {}) came out slower than narrower registers each time: it is "
+                    "left out",
+                    compute[i].isa, compute[i].format));
     compute.erase(compute.begin() + static_cast<std::ptrdiff_t>(i));
   }
   for (size_t i = 0; i + 1 < result_.bandwidth.size();) {
-    if (result_.bandwidth[i].one_cpu_bytes_per_s >=
-        kImplausibleRatio * result_.bandwidth[i + 1].one_cpu_bytes_per_s) {
+    if (result_.bandwidth[i].one_cpu_bytes_per_s >= kImplausibleRatio * result_.bandwidth[i + 1].one_cpu_bytes_per_s) {
       ++i;
       continue;
     }

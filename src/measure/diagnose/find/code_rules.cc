@@ -33,7 +33,7 @@ void add_unoptimised(const Evidence& evidence, std::vector<Finding>& findings) {
     const bool is_seen = function.compiler.empty() && function.stack_operand_share > 0.35;
     if (!is_said && !is_seen) continue;
     (is_said ? said : seen) += function.cpu_share;
-    if (first.empty()) first = function.in_words();
+    if (first.empty()) first = function.own_words();
   }
   if (said + seen < 0.1) return;
   Finding finding;
@@ -80,7 +80,7 @@ void add_division(const Evidence& evidence, std::vector<Finding>& findings) {
     real += function.cpu_share * function.float_divide_share;
     if (of_function <= most) continue;
     most = of_function;
-    first = function.in_words();
+    first = function.own_words();
   }
   if (integer + real < 0.1) return;
   const std::optional<double> most_by_counts = most_by_divisions(evidence);
@@ -126,10 +126,10 @@ void add_scan(const Evidence& evidence, std::vector<Finding>& findings) {
     Finding finding;
     finding.cause = "linear-search";
     finding.basis = FindingBasis::kRule;
-    finding.gain_ratio = 0.8 * function.loop->cpu_share * evidence.busy_ratio();
+    finding.gain_ratio = 0.95 * function.loop->cpu_share * evidence.busy_ratio();  // an index needs a step or two
     finding.title = fmt::format("{} of the CPU time is a loop that reads on until it finds something",
                                 in_percent(function.loop->cpu_share));
-    finding.evidence.push_back("in " + function.in_words());
+    finding.evidence.push_back("in " + function.own_words());
     finding.evidence.push_back(fmt::format("{} instructions, {} of them loads, none a store, {} ways out",
                                            function.loop->instructions.size(), function.loop->count(CodeTrait::kLoad),
                                            function.loop->count(CodeTrait::kBranch)));
@@ -149,7 +149,7 @@ void add_indirect_calls(const Evidence& evidence, std::vector<Finding>& findings
     const bool calls_in_loop = function.loop && function.loop->count(CodeTrait::kIndirectCall) > 0;
     if (!calls_in_loop && function.indirect_call_share < 0.05) continue;
     share += function.cpu_share;
-    if (first.empty()) first = function.in_words();
+    if (first.empty()) first = function.own_words();
   }
   const auto calls = evidence.count("op_ind_call_count"), cycles = evidence.user_cycles();
   const auto misses = evidence.count("indirect_misses_count");

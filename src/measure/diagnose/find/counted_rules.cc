@@ -28,7 +28,7 @@ std::string hottest(const Observation& seen, bool loads) {
     best = &function;
   }
   if (best == nullptr) return "";
-  return best->in_words();
+  return best->own_words();
 }
 
 // What a cause takes of the cycles, and what says so.

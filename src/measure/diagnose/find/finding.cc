@@ -90,8 +90,8 @@ const ExperimentResult* Finding::contradiction() const {
     if (found == nullptr || *gain > most) found = &result;
     most = std::max(most, *gain);
   }
-  const bool nothing = found != nullptr && (found->is_screened ? found->ratio >= 1 - kNothingGained
-                                                               : most < kNothingGained);
+  const bool nothing =
+      found != nullptr && (found->is_screened ? found->ratio >= 1 - kNothingGained : most < kNothingGained);
   return nothing && proven() == nullptr ? found : nullptr;
 }
 

@@ -145,7 +145,7 @@ void add_suspected_sharing(const Evidence& evidence, std::vector<Finding>& findi
   finding.title = "threads on several CPUs write to the same cache lines";
   for (const HotFunction& function : seen.functions) {
     if (function.role != CodeRole::kOwn) continue;
-    finding.evidence.push_back("most likely in " + function.in_words());
+    finding.evidence.push_back("most likely in " + function.own_words());
     break;
   }
   finding.evidence.push_back(fmt::format("{} threads used {:.1f} CPUs; on one CPU the same work takes less CPU time",

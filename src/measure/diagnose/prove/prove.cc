@@ -18,8 +18,8 @@ namespace perfcast::measure {
 namespace {
 
 constexpr int kScreeningPairs = 2;
-constexpr double kWorthwhile = 0.97;      // of the time as it is: above it nothing is proven
-constexpr double kLeastBudget_s = 8;      // of one comparison
+constexpr double kWorthwhile = 0.97;  // of the time as it is: above it nothing is proven
+constexpr double kLeastBudget_s = 8;  // of one comparison
 constexpr double kByCpuTime = 0.65;
 constexpr double kShownByTrialAlone = 0.93;  // of findings that have no other evidence
 

@@ -68,14 +68,35 @@ void add_functions(const Diagnosis& diagnosis, size_t columns, std::string& text
   text += table.to_text(columns);
 }
 
+void add_script(const Diagnosis& diagnosis, size_t columns, std::string& text) {
+  const std::vector<ScriptLine>& lines = diagnosis.seen.script;
+  constexpr double kLeastShown = 0.02;
+  if (lines.empty()) return;
+  text += "\nhot lines of the script, by looks at its frames\n";
+  TextTable table;
+  table.add_column("  CPU s", TextTable::Align::kRight);
+  table.add_column("waiting s", TextTable::Align::kRight);
+  table.add_column("function", TextTable::Align::kLeft);
+  table.add_column("where", TextTable::Align::kLeft);
+  table.add_column("line", TextTable::Align::kLeft);
+  size_t shown = 0;
+  for (const ScriptLine& line : lines) {
+    const double waits_s = line.waits.total();
+    if (line.cpu_s + waits_s < kLeastShown * diagnosis.seen.run.wall_s || shown++ == kFunctionsShown) break;
+    table.add_row({fmt::format("{:.2f}", line.cpu_s), fmt::format("{:.2f}", waits_s), cut(line.function),
+                   cut(line.place()), cut(line.text)});
+  }
+  text += table.to_text(columns);
+}
+
 void add_roofline(const Diagnosis& diagnosis, std::string& text) {
   if (!diagnosis.roofline || diagnosis.roofline->points.empty()) return;
   text += "\nhot functions, counted under the instrumenter, beside what one CPU of this machine reaches (measured)\n";
   size_t shown = 0;
   for (const RooflinePoint& point : diagnosis.roofline->points) {
     if (shown++ == kPointsShown) break;
-    text += fmt::format("  {}: {}\n", cut(diagnosis.seen.functions[point.function].short_name()),
-                        roofline_in_words(point));
+    text +=
+        fmt::format("  {}: {}\n", cut(diagnosis.seen.functions[point.function].short_name()), roofline_in_words(point));
   }
 }
 
@@ -99,6 +120,7 @@ std::vector<std::string> all_notes(const Diagnosis& diagnosis) {
 std::string diagnosis_text(const Diagnosis& diagnosis, size_t columns) {
   std::string text = printable(join(diagnosis.command, " ")) + "\n\n";
   add_time(diagnosis, text);
+  add_script(diagnosis, columns, text);
   add_functions(diagnosis, columns, text);
   if (!diagnosis.bounds.empty()) {
     const CoreBoundRatios bounds(diagnosis.bounds.begin(), diagnosis.bounds.end());

@@ -86,10 +86,10 @@ void RooflineBuilder::add_point(size_t number, const FunctionWork& work) {
 
 void RooflineBuilder::say_what_is_left_out() {
   if (left_out_.empty()) return;
-  result_.notes.push_back(fmt::format("not beside the machine's limits: {}{}, whose counts or times can't be right, as they "
-                                      "come out above a limit that was measured here",
-                                      left_out_.front(),
-                                      left_out_.size() > 1 ? fmt::format(" and {} more", left_out_.size() - 1) : ""));
+  result_.notes.push_back(
+      fmt::format("not beside the machine's limits: {}{}, whose counts or times can't be right, as they "
+                  "come out above a limit that was measured here",
+                  left_out_.front(), left_out_.size() > 1 ? fmt::format(" and {} more", left_out_.size() - 1) : ""));
 }
 
 // By what follows the loop: it runs each time that the loop is left.
@@ -203,7 +203,8 @@ void RooflineBuilder::add(size_t number) {
 }  // namespace
 
 bool RooflinePoint::exceeds_a_limit() const {
-  const bool by_memory = !roofs.empty() && roofs.front().level == "L1" && operations_per_s > roofs.front().allowed_per_s;
+  const bool by_memory =
+      !roofs.empty() && roofs.front().level == "L1" && operations_per_s > roofs.front().allowed_per_s;
   return (ceiling_per_s > 0 && operations_per_s > ceiling_per_s) || by_memory;
 }
 
@@ -234,7 +235,8 @@ Roofline make_roofline(const Observation& seen, RooflineInputs inputs) {
   if (executed.empty()) return result;
   if (!is_known) {
     result.notes.emplace_back(
-        "no roofline: the instrumented run was ended early, and saw too little of the work, or nobody knows how much (a "
+        "no roofline: the instrumented run was ended early, and saw too little of the work, or nobody knows how much "
+        "(a "
         "shorter run of the same kind of work, or a longer --run-limit)");
   } else if (result.points.empty()) {
     result.notes.emplace_back("no hot function is on the roofline: none of their code ran under the instrumenter");
