@@ -17,5 +17,8 @@ size_t prose_columns(size_t most = kUsualColumns);
 
 // Lines that are longer than output_columns() are broken between words and go on indented.
 std::string fitted(const std::string& text);
+// The same for this width (0: no limit). A line "   label    text" goes on below its text; a word that is longer than
+// the rest of a line is broken, too.
+std::string fitted(const std::string& text, size_t columns);
 
 }  // namespace perfcast::cli

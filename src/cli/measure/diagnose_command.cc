@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
+#include "cli/output_width.h"
 #include "cli/shared/around_options.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
@@ -133,14 +134,14 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
   request.first_findings = [&](const std::vector<measure::Finding>& findings) {
     if (common.quiet) return;
     progress.reset();
-    std::fputs(measure::first_findings_text(findings).c_str(), stderr);
+    std::fputs(fitted(measure::first_findings_text(findings), prose_columns()).c_str(), stderr);
     progress = std::make_unique<ProgressLine>(common);
   };
   const auto diagnosis = measure::diagnose(request);
   progress.reset();
   if (!diagnosis) return report_error(diagnosis.error(), common);
   Json json = common.json ? measure::diagnosis_json(*diagnosis) : Json();
-  std::string text = common.json ? "" : measure::diagnosis_text(*diagnosis);
+  std::string text = common.json ? "" : measure::diagnosis_text(*diagnosis, prose_columns());
   if (forecaster) {
     const auto elsewhere =
         diagnosis->profile
@@ -156,7 +157,9 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
     }
   }
   // What was found first: it may have taken minutes, and is not lost where a file can't be written.
-  if (const int code = write_result(common.json ? to_text(json) : text, common); code != kExitDone) return code;
+  if (const int code = write_result(common.json ? to_text(json) : fitted(text, prose_columns()), common);
+      code != kExitDone)
+    return code;
   CommonOptions how = common;
   how.json = common.json && common.output != "-";  // stdout holds the result already
   if (!arguments.report.empty()) {

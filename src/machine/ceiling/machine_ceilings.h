@@ -38,9 +38,10 @@ struct MachineCeilings {
   const BandwidthCeiling* level(std::string_view name) const;
 };
 
-// The best of several short runs each, as what else runs only slows them; their results are checked, and what comes out
-// wrong is left out, with a note. Less than a second; on a machine that is busy or slow what is not begun after 2.5 s
-// is left out, with a note.
+// The best of several short runs each, as what else runs only slows them: as many as it takes to reach the best again.
+// Their results are checked, and what comes out wrong is left out, with a note. So is, after several attempts, what
+// cannot be: wide registers that are slower than narrow ones, a cache that is slower than what lies behind it. About a
+// second; on a machine that is busy or slow what is not begun after 3.5 s is left out, with a note.
 MachineCeilings measure_machine_ceilings();
 
 }  // namespace perfcast

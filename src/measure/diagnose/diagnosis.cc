@@ -21,10 +21,13 @@
 #include "machine/facts/core_design.h"
 #include "measure/diagnose/bloat/code_sizes.h"
 #include "measure/diagnose/bloat/without_libraries.h"
+#include "measure/diagnose/observe/node_profile.h"
 #include "measure/diagnose/prove/output_check.h"
 #include "measure/diagnose/prove/prove.h"
 #include "measure/diagnose/prove/rebuild.h"
 #include "measure/diagnose/prove/thread_curve.h"
+#include "measure/diagnose/report/report_words.h"
+#include "measure/diagnose/session.h"
 #include "profile/collect/collector.h"
 #include "profile/collect/native/host_facts.h"
 #include "profile/collect/qemu/executed_code.h"
@@ -35,8 +38,6 @@ namespace perfcast::measure {
 namespace {
 
 constexpr const char* kLoaderReports = "loader";
-constexpr size_t kNamedLibraries = 3;
-constexpr double kAllSeen = 0.999;  // of the CPU time
 constexpr const char* kFlushDenormals = "libperfcast_flush_denormals.so";
 
 bool has_flag(const HostFacts& host, std::string_view flag) {
@@ -46,7 +47,7 @@ bool has_flag(const HostFacts& host, std::string_view flag) {
 constexpr double kLinesFor = 0.02;  // of the CPU time: functions whose source lines are worth a build
 constexpr const char* kLineFlags = "-O2 -g";
 constexpr double kCurveOfBudget = 0.5;
-constexpr double kLongestCheck_s = 600;
+constexpr double kMostSlowdown = 10, kLeastCounting_s = 10, kMostCounting_s = 120;
 
 // CPUs that this process may use, by number.
 std::vector<int> allowed_cpus() {
@@ -77,54 +78,12 @@ bool may_raise_priority() {
   return geteuid() == 0 || (getrlimit(RLIMIT_NICE, &limit) == 0 && limit.rlim_cur >= 25);
 }
 
-class Session {
- public:
-  explicit Session(const DiagnosisRequest& request) : request_(request) {}
-  Result<Diagnosis> run();
+}  // namespace
 
- private:
-  using Clock = std::chrono::steady_clock;
-  Status prepare();
-  Status look();
-  Status count();
-  Status take_lines();
-  Status run_curve();
-  Status prove();
-  Status trace_until_limit();
-  void look_at_code();
-  Status build_for_size();
-  void offer_copy();
-  void look_at_ceilings();
-  void find();
-  void name_shared_lines(const SharedLines& lines);
-  std::vector<std::string> without_assignments();
-  double since_start_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
-  void say(const std::string& text) const {
-    if (request_.progress) request_.progress(text);
-  }
-
-  const DiagnosisRequest& request_;
-  Clock::time_point began_ = Clock::now();
-  Diagnosis result_;
-  std::optional<CoreDesign> design_;
-  HostFacts host_;
-  std::vector<int> cpus_ = allowed_cpus();
-  std::vector<std::string> command_;             // as it runs
-  std::vector<std::string> command_of_threads_;  // with {threads} in it, and no variables before; empty: none
-  std::vector<int> threads_;
-  std::map<std::string, std::optional<std::string>> environment_before_;  // of variables that the command sets
-  std::unique_ptr<Rebuilder> rebuilder_;
-  std::string source_tree_;
-  bool has_shared_lines_ = false;
-  double shared_accesses_count_ = 0;
-  double curve_s_ = 0;
-  std::optional<LoaderStart> loader_;
-  std::shared_ptr<std::vector<ExecutedCode>> executed_ = std::make_shared<std::vector<ExecutedCode>>();
-  std::optional<TempFolder> copies_;  // of the program, for experiments
-};
+DiagnosisSession::DiagnosisSession(const DiagnosisRequest& request) : request_(request), cpus_(allowed_cpus()) {}
 
 // What was asked for wrongly is said before anything runs.
-Status Session::prepare() {
+Status DiagnosisSession::prepare() {
   command_ = request_.command;
   result_.cpus_count = static_cast<double>(cpus_.size());
   if (!request_.threads.empty()) {
@@ -152,13 +111,14 @@ Status Session::prepare() {
   return {};
 }
 
-Status Session::look() {
+Status DiagnosisSession::look() {
   say("running it once, as it is");
   PerfEventCollector hardware(perf_event_paranoid());
   ObserveRequest observe_request;
   observe_request.command = command_;
   observe_request.around = request_.around;
   observe_request.hardware = &hardware;
+  observe_request.cpus_count = result_.cpus_count;
   observe_request.pass_output = request_.pass_output;
   observe_request.limit_s = request_.limit_s;
   observe_request.watch_mappings = request_.with_bloat;
@@ -202,7 +162,7 @@ Status Session::look() {
 }
 
 // Whose code writes the lines.
-void Session::name_shared_lines(const SharedLines& lines) {
+void DiagnosisSession::name_shared_lines(const SharedLines& lines) {
   has_shared_lines_ = true;
   shared_accesses_count_ = lines.accesses_count;
   result_.shared_lines.clear();
@@ -227,7 +187,7 @@ void Session::name_shared_lines(const SharedLines& lines) {
 }
 
 // Of functions of the source tree whose lines nobody knows: those of a build that has them, by the functions' names.
-Status Session::take_lines() {
+Status DiagnosisSession::take_lines() {
   if (!rebuilder_ || result_.seen.run.limit_reached) return {};
   const auto lacks_lines = [&](const HotFunction& function) {
     return function.source.empty() && !function.function.empty() && function.library.starts_with(source_tree_ + "/");
@@ -269,7 +229,28 @@ Status Session::take_lines() {
   return {};
 }
 
-Status Session::run_curve() {
+// Frames of machine code that node makes have no names: its own profiler knows them, in a run of its own.
+Status DiagnosisSession::take_script_lines() {
+  const auto folder = TempFolder::create();
+  if (!folder) return folder.error();
+  const std::vector<std::string> command = with_node_profiler(command_, folder->path());
+  if (command.empty() || result_.seen.run.limit_reached) return {};
+  say("running it once with node's own profiler");
+  ObserveRequest observe_request;
+  observe_request.command = command;
+  observe_request.limit_s = request_.limit_s;
+  const auto seen = observe(observe_request);
+  if (!seen && seen.error().kind == ErrorKind::kInterrupted) return seen.error();
+  auto lines = seen ? read_node_profiles(folder->path()) : Result<std::vector<ScriptLine>>(seen.error());
+  if (lines) {
+    result_.seen.script = std::move(*lines);
+  } else {
+    result_.notes.push_back("no lines of the script: " + lines.error().message);
+  }
+  return {};
+}
+
+Status DiagnosisSession::run_curve() {
   if (threads_.empty() || result_.seen.run.limit_reached || request_.proof_budget_s <= 0) return {};
   ThreadCurveRequest curve;
   curve.command = command_of_threads_.empty() ? without_assignments() : command_of_threads_;
@@ -296,26 +277,8 @@ Status Session::run_curve() {
   return {};
 }
 
-// Counts of a part are not worth much; which code ran until then is.
-Status Session::trace_until_limit() {
-  QemuCollector instrumenter;
-  if (!request_.with_bloat || !instrumenter.available()) return {};
-  say("looking which code runs, under an instrumenter");
-  CollectRequest collect;
-  collect.command = command_;
-  collect.around = request_.around;
-  collect.pass_output = false;
-  collect.mix_only = true;
-  collect.limit_s = request_.limit_s;
-  collect.input_descriptor = -1;
-  collect.executed_code = executed_ = std::make_shared<std::vector<ExecutedCode>>();
-  const auto found = instrumenter.collect(collect);
-  if (!found && found.error().kind == ErrorKind::kInterrupted) return found.error();
-  return {};
-}
-
 // What caches and branches do takes an instrumented run.
-Status Session::count() {
+Status DiagnosisSession::count() {
   if (!request_.with_counts) return {};
   if (result_.seen.run.limit_reached) return trace_until_limit();
   say("counting under an instrumenter");
@@ -324,9 +287,12 @@ Status Session::count() {
   collect.around = request_.around;
   collect.native_repeats = 1;
   collect.pass_output = false;
-  // The beginning alone would not show what runs later.
-  collect.quick = !request_.with_bloat;
-  collect.limit_s = request_.limit_s;
+  // The beginning alone would not show what runs later, nor how much there is of it.
+  // Most programs take three to ten times as long under it; those that start thousands of threads far longer.
+  const double most_s = std::clamp(kMostSlowdown * result_.seen.run.cpu_s(), kLeastCounting_s, kMostCounting_s);
+  collect.limit_s = request_.limit_s > 0  ? request_.limit_s
+                    : request_.with_bloat ? 0
+                                          : result_.seen.run.wall_s + most_s;
   collect.input_descriptor = -1;
   if (design_) collect.core_designs = std::make_shared<const std::vector<CoreDesign>>(1, *design_);
   if (request_.for_forecast) collect.core_designs = request_.core_designs;
@@ -347,101 +313,8 @@ Status Session::count() {
   return {};
 }
 
-void Session::look_at_code() {
-  BloatEvidence evidence(result_.seen);
-  const auto program = inspect_program(command_);
-  std::error_code failed;
-  if (program) evidence.program = std::filesystem::canonical(program->binary, failed).string();
-  evidence.loader = loader_;
-  evidence.executed = executed_.get();
-  evidence.is_cut = true;
-  if (result_.profile) {
-    const Profile& profile = *result_.profile;
-    const auto warns = [&](std::string_view code) {
-      return std::any_of(profile.warnings.begin(), profile.warnings.end(),
-                         [&](const ProfileWarning& of) { return of.code == code; });
-    };
-    const bool is_whole =
-        std::any_of(profile.collectors.begin(), profile.collectors.end(),
-                    [](const CollectorRecord& of) { return of.name == QemuCollector().name() && of.status == "ok"; });
-    evidence.is_cut = !is_whole || profile.partly_seen || warns("runs-differ");
-    evidence.is_all_seen = profile.accounted_cpu_ratio.value_or(1) >= kAllSeen && !warns("executed-code-of-a-part");
-  }
-  result_.bloat = code_bloat(evidence);
-  if (!result_.bloat->is_executed_known)
-    result_.bloat->notes.emplace_back("which code ran is not known: there was no instrumented run of it");
-}
-
-// How large the program is when it is built otherwise; only of builds that print what the user's prints.
-Status Session::build_for_size() {
-  if (!result_.bloat || !rebuilder_ || rebuilder_->program().empty() || result_.seen.run.limit_reached) return {};
-  OutputCheck check(without_assignments(), request_.limit_s > 0 ? request_.limit_s : kLongestCheck_s);
-  for (const BloatRebuild& build : bloat_rebuilds()) {
-    BuildSizes& result = result_.bloat->builds.emplace_back();
-    result.build = build;
-    say("building with " + build.flags);
-    const auto built = rebuilder_->rebuild(build.flags);
-    if (!built) {
-      if (built.error().kind == ErrorKind::kInterrupted) return built.error();
-      result.failed = built.error().message;
-      continue;
-    }
-    const auto same = check.compare(built->command);
-    if (!same && same.error().kind == ErrorKind::kInterrupted) return same.error();
-    if (same && *same == SameOutput::kVaries && result_.bloat->builds.size() == 1)
-      result_.bloat->notes.emplace_back(
-          "what the program prints differs from run to run: nothing shows whether what was built is right");
-    if (!same || *same == SameOutput::kDiffers) {
-      result.failed = same ? "it prints something else" : "it does not run: " + same.error().message;
-      continue;
-    }
-    auto sizes = sizes_of(built->path);
-    if (sizes) {
-      result.sizes = std::move(*sizes);
-    } else {
-      result.failed = sizes.error().message;
-    }
-  }
-  return {};
-}
-
-// What linking without libraries that nothing is asked of would gain can be tried: a copy of the program that doesn't
-// ask for them.
-void Session::offer_copy() {
-  if (!(request_.proof_budget_s > 0)) return;
-  const auto finding = std::find_if(result_.findings.begin(), result_.findings.end(),
-                                    [](const Finding& of) { return of.cause == "unused-libraries"; });
-  const auto program = inspect_program(without_assignments());
-  if (finding == result_.findings.end() || !program || program->is_script || program->other_identity) return;
-  std::error_code failed;
-  const std::string path = std::filesystem::canonical(program->binary, failed).string();
-  std::vector<std::string> libraries;
-  for (const BloatFile& file : result_.bloat->files) {
-    if (file.use == CodeUse::kProgram && file.path != path) return;  // it is started by another one
-    if (file.is_unneeded) libraries.push_back(file.code->own_name.empty() ? file.name() : file.code->own_name);
-  }
-  if (libraries.empty()) return;
-  if (!copies_) {
-    auto folder = TempFolder::create();
-    if (!folder) return;
-    copies_.emplace(std::move(*folder));
-  }
-  const auto copy = copy_without_libraries(path, libraries, copies_->path());
-  const std::string which = libraries.size() <= kNamedLibraries
-                                ? join(libraries, ", ")
-                                : fmt::format("{} libraries, {} among them", libraries.size(), libraries[0]);
-  if (!copy) {
-    result_.notes.push_back("not tried without " + which + ": " + copy.error().message);
-    return;
-  }
-  Experiment experiment;
-  experiment.name = "a copy of the program that does not ask for " + which;
-  experiment.program = *copy;
-  finding->experiments.push_back(std::move(experiment));
-}
-
 // Nothing else of ours runs: what the machine can do is measured between two runs of the program.
-void Session::look_at_ceilings() {
+void DiagnosisSession::look_at_ceilings() {
   say("measuring what this machine can do");
   MachineCeilings ceilings = measure_machine_ceilings();
   const SeenWork seen = seen_work(*result_.profile, result_.seen, design_ ? &*design_ : nullptr, ceilings.clock_hz);
@@ -451,7 +324,7 @@ void Session::look_at_ceilings() {
 
 // "env A=1 prog" as "prog", its variables set for all runs, so that experiments can take them away; but for those that
 // {threads} stands in.
-std::vector<std::string> Session::without_assignments() {
+std::vector<std::string> DiagnosisSession::without_assignments() {
   const auto& command = command_;
   if (command.empty() || (command[0] != "env" && !command[0].ends_with("/env"))) return command;
   size_t first = 1;
@@ -477,7 +350,7 @@ std::vector<std::string> Session::without_assignments() {
   return of_threads;
 }
 
-void Session::find() {
+void DiagnosisSession::find() {
   Evidence evidence(result_.seen);
   evidence.costs = result_.costs;
   evidence.cpus_count = result_.cpus_count;
@@ -520,7 +393,7 @@ void Session::find() {
   offer_copy();
 }
 
-Result<Diagnosis> Session::run() {
+Result<Diagnosis> DiagnosisSession::run() {
   result_.command = request_.command;
   host_ = read_host_facts();
   if (request_.core_designs) {
@@ -536,6 +409,7 @@ Result<Diagnosis> Session::run() {
   }
   if (Status prepared = prepare(); !prepared) return prepared.error();
   if (Status looked = look(); !looked) return looked.error();
+  if (Status taken = take_script_lines(); !taken) return taken.error();
   find();
   result_.first_finding_s = since_start_s();
   if (request_.first_findings) request_.first_findings(result_.findings);
@@ -551,7 +425,7 @@ Result<Diagnosis> Session::run() {
   return std::move(result_);
 }
 
-Status Session::prove() {
+Status DiagnosisSession::prove() {
   if (request_.proof_budget_s <= 0 || result_.seen.run.limit_reached) {
     if (request_.proof_budget_s > 0)
       result_.notes.emplace_back("nothing was tried: no run ends by itself within the limit");
@@ -568,16 +442,22 @@ Status Session::prove() {
   proofs.seed = request_.seed;
   proofs.rebuilder = rebuilder_.get();
   proofs.progress = request_.progress;
-  return prove_findings(proofs, result_.findings);
+  if (Status proven = prove_findings(proofs, result_.findings); !proven) return proven;
+  std::erase_if(result_.findings, [&](const Finding& finding) {
+    const ExperimentResult* const against = finding.contradiction();
+    if (against == nullptr) return false;
+    result_.notes.push_back(fmt::format("struck: {} ({}), as a trial contradicts it: {}", finding.cause, finding.title,
+                                        experiment_in_words(*against)));
+    return true;
+  });
+  return {};
 }
-
-}  // namespace
 
 std::optional<double> Diagnosis::parallel_efficiency_ratio() const {
   if (seen.run.threads.value_or(1) < 2 || !(seen.run.wall_s > 0)) return std::nullopt;
   return seen.run.cpu_s() / (cpus_count * seen.run.wall_s);
 }
 
-Result<Diagnosis> diagnose(const DiagnosisRequest& request) { return Session(request).run(); }
+Result<Diagnosis> diagnose(const DiagnosisRequest& request) { return DiagnosisSession(request).run(); }
 
 }  // namespace perfcast::measure

@@ -33,15 +33,18 @@ TEST_P(Planted, IsFoundFirst) {
   EXPECT_EQ(diagnosis->findings.front().cause, cause) << diagnosis_text(*diagnosis);
   EXPECT_LE(diagnosis->first_finding_s, 3 * diagnosis->seen.run.wall_s + 5);
 }
-INSTANTIATE_TEST_SUITE_P(Programs, Planted,
-                         testing::Values(std::pair{"allocation", "allocation"}, std::pair{"exceptions", "exceptions"},
-                                         std::pair{"unoptimised_code", "unoptimised-code"},
-                                         std::pair{"small_io", "small-io"},
-                                         std::pair{"process_starts", "process-starts"}),
-                         [](const auto& of) { return std::string(of.param.first); });
+INSTANTIATE_TEST_SUITE_P(
+    Programs, Planted,
+    testing::Values(std::pair{"allocation", "allocation"}, std::pair{"exceptions", "exceptions"},
+                    std::pair{"unoptimised_code", "unoptimised-code"}, std::pair{"small_io", "small-io"},
+                    std::pair{"process_starts", "process-starts"}, std::pair{"file_opens_settings", "file-opens"},
+                    std::pair{"string_length_append", "string-length"},
+                    std::pair{"thread_starts_async", "thread-starts"}, std::pair{"hand_overs_pipe", "hand-overs"}),
+    [](const auto& of) { return std::string(of.param.first); });
 
 TEST(Diagnosis, OfAMendedProgramFindsNothingLarge) {
-  for (const char* program : {"allocation_mended", "exceptions_mended", "unoptimised_code_mended"}) {
+  for (const char* program : {"allocation_mended", "exceptions_mended", "unoptimised_code_mended",
+                              "file_opens_settings_mended", "string_length_append_mended"}) {
     const auto diagnosis = diagnosis_of(program);
     ASSERT_TRUE(diagnosis) << to_text(diagnosis.error());
     for (const Finding& finding : diagnosis->findings) EXPECT_LE(finding.gain_ratio, 0.05) << program << finding.title;

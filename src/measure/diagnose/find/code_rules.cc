@@ -33,12 +33,12 @@ void add_unoptimised(const Evidence& evidence, std::vector<Finding>& findings) {
     const bool is_seen = function.compiler.empty() && function.stack_operand_share > 0.35;
     if (!is_said && !is_seen) continue;
     (is_said ? said : seen) += function.cpu_share;
-    if (first.empty()) first = function.in_words();
+    if (first.empty()) first = function.own_words();
   }
   if (said + seen < 0.1) return;
   Finding finding;
   finding.cause = "unoptimised-code";
-  finding.basis = said >= seen ? FindingBasis::kMeasured : FindingBasis::kRule;
+  finding.basis = FindingBasis::kRule;  // what the compiler would make of it nobody has measured
   finding.gain_ratio = 0.6 * (said + seen) * evidence.busy_ratio();
   finding.title = in_percent(said + seen) + " of the CPU time is code that was compiled without optimisation";
   finding.evidence.push_back("most in " + first);
@@ -47,7 +47,10 @@ void add_unoptimised(const Evidence& evidence, std::vector<Finding>& findings) {
   finding.advice = "compile with -O2 (or CMAKE_BUILD_TYPE=Release)";
   finding.if_wrong = "longer compilations, and steps of a debugger that jump";
   finding.proof = "perfcast compare with a build that has -O2; here --rebuild \"make CXXFLAGS={flags}\" tries it";
-  if (evidence.can_rebuild) finding.experiments = {compiled_with("-O2"), compiled_with("-O3")};
+  if (evidence.can_rebuild) {
+    finding.experiments = {compiled_with("-O2"), compiled_with("-O3")};
+    for (Experiment& experiment : finding.experiments) experiment.is_remedy = true;
+  }
   findings.push_back(std::move(finding));
 }
 
@@ -77,7 +80,7 @@ void add_division(const Evidence& evidence, std::vector<Finding>& findings) {
     real += function.cpu_share * function.float_divide_share;
     if (of_function <= most) continue;
     most = of_function;
-    first = function.in_words();
+    first = function.own_words();
   }
   if (integer + real < 0.1) return;
   const std::optional<double> most_by_counts = most_by_divisions(evidence);
@@ -123,10 +126,10 @@ void add_scan(const Evidence& evidence, std::vector<Finding>& findings) {
     Finding finding;
     finding.cause = "linear-search";
     finding.basis = FindingBasis::kRule;
-    finding.gain_ratio = 0.8 * function.loop->cpu_share * evidence.busy_ratio();
+    finding.gain_ratio = 0.95 * function.loop->cpu_share * evidence.busy_ratio();  // an index needs a step or two
     finding.title = fmt::format("{} of the CPU time is a loop that reads on until it finds something",
                                 in_percent(function.loop->cpu_share));
-    finding.evidence.push_back("in " + function.in_words());
+    finding.evidence.push_back("in " + function.own_words());
     finding.evidence.push_back(fmt::format("{} instructions, {} of them loads, none a store, {} ways out",
                                            function.loop->instructions.size(), function.loop->count(CodeTrait::kLoad),
                                            function.loop->count(CodeTrait::kBranch)));
@@ -146,7 +149,7 @@ void add_indirect_calls(const Evidence& evidence, std::vector<Finding>& findings
     const bool calls_in_loop = function.loop && function.loop->count(CodeTrait::kIndirectCall) > 0;
     if (!calls_in_loop && function.indirect_call_share < 0.05) continue;
     share += function.cpu_share;
-    if (first.empty()) first = function.in_words();
+    if (first.empty()) first = function.own_words();
   }
   const auto calls = evidence.count("op_ind_call_count"), cycles = evidence.user_cycles();
   const auto misses = evidence.count("indirect_misses_count");

@@ -28,7 +28,7 @@ std::string hottest(const Observation& seen, bool loads) {
     best = &function;
   }
   if (best == nullptr) return "";
-  return best->in_words();
+  return best->own_words();
 }
 
 // What a cause takes of the cycles, and what says so.
@@ -239,9 +239,35 @@ void add_crossings(const Evidence& evidence, std::vector<Finding>& findings) {
   findings.push_back(std::move(finding));
 }
 
+// What the beginning of the run shows is there; how much it costs, all of the run would show.
+void find_roughly(const Evidence& evidence, std::vector<Finding>& findings) {
+  Evidence rough = evidence;
+  rough.takes_rough_counts = true;
+  const std::string why = fmt::format("the instrumented run saw {:.2g}% of the work, and a number takes {:.0f}%",
+                                      100 * evidence.counted_ratio(), 100 * kLeastSeenWork);
+  const auto add = [&](void (*rule)(const Evidence&, std::vector<Finding>&), const char* title) {
+    std::vector<Finding> found;
+    rule(rough, found);
+    for (Finding& finding : found) {
+      if (finding.basis != FindingBasis::kMeasured) {
+        finding.title = title;
+        std::erase_if(finding.evidence, [](const std::string& line) { return !line.starts_with("most likely"); });
+        finding.no_gain = why;
+      }
+      findings.push_back(std::move(finding));
+    }
+  };
+  add(add_caches, "cycles wait for memory beyond the first-level cache");
+  add(add_branches, "cycles are lost to branches that go another way than foreseen");
+}
+
 }  // namespace
 
 void find_in_counts(const Evidence& evidence, std::vector<Finding>& findings) {
+  if (!evidence.has_enough_counts()) {
+    find_roughly(evidence, findings);
+    return;
+  }
   add_caches(evidence, findings);
   add_branches(evidence, findings);
   add_crossings(evidence, findings);

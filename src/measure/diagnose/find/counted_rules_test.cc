@@ -36,6 +36,23 @@ class Counted : public testing::Test {
   Evidence evidence_{seen_};
 };
 
+// Of the first twentieth of the work: what is there, not how much of it.
+TEST_F(Counted, GiveNoNumberOfASmallPartOfTheRun) {
+  profile_.metrics = {{"branches_count", 1e8}, {"tage_misses_count", 2e7}};
+  profile_.partly_seen = PartlySeen{0.05, 0.1};
+  seen_.no_hardware = "none here";
+  const auto findings = find();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].cause, "branch-misses");
+  EXPECT_EQ(findings[0].no_gain, "the instrumented run saw 5% of the work, and a number takes 20%");
+  EXPECT_EQ(findings[0].title.find('%'), std::string::npos);
+  EXPECT_TRUE(findings[0].evidence.empty());
+  EXPECT_FALSE(evidence_.count("branches_count"));
+  profile_.partly_seen->seen_ratio = 0.2;
+  EXPECT_EQ(find()[0].no_gain, "");
+  EXPECT_EQ(evidence_.count("branches_count"), 1e8);
+}
+
 TEST_F(Counted, BranchesAreMeasuredWhereThereAreCounters) {
   profile_.metrics = {{"branches_count", 1e8}, {"tage_misses_count", 2e7}};
   seen_.no_hardware = "this processor or virtual machine does not offer the event";

@@ -61,6 +61,7 @@ void add_other_count(const Evidence& evidence, std::vector<Finding>& findings) {
 void add_serial_part(const Evidence& evidence, std::vector<Finding>& findings) {
   const auto& serial = evidence.curve->serial;
   if (evidence.others_took_cpus()) return;
+  std::erase_if(findings, [](const Finding& finding) { return finding.cause == "serial-part"; });  // this knows more
   if (!serial || serial->lower < 0.01 || serial->serial_ratio < kLeastSerialShare || evidence.cpus_count < 2) return;
   const double share = std::min(1.0, serial->serial_ratio);
   const double on_all = share + (1 - share) / evidence.cpus_count;

@@ -62,6 +62,39 @@ Experiment compiled_with(const std::string& flags) {
   return experiment;
 }
 
+namespace {
+
+// Of the events that it is to take away: fewer are no test, so many are one.
+constexpr double kIgnored = 0.2, kTested = 0.5;
+constexpr double kNothingGained = 0.02;
+constexpr double kScreeningError = 0.04;  // of a ratio by two pairs
+
+}  // namespace
+
+bool ExperimentResult::is_ignored() const { return removed_ratio && *removed_ratio < kIgnored; }
+
+std::optional<double> ExperimentResult::most_gain() const {
+  const bool is_test = experiment.bounds_gain || experiment.is_remedy || removed_ratio.value_or(0) >= kTested;
+  if (!is_test || !failed.empty() || !is_timed() || output_differs || experiment.changes_results) return std::nullopt;
+  // Two pairs alone may be off.
+  const double saved = 1 - (is_screened ? ratio - kScreeningError : ratio);
+  return std::max(0.0, saved) / removed_ratio.value_or(1);
+}
+
+const ExperimentResult* Finding::contradiction() const {
+  double most = 0;
+  const ExperimentResult* found = nullptr;
+  for (const ExperimentResult& result : results) {
+    const auto gain = result.most_gain();
+    if (!gain) continue;
+    if (found == nullptr || *gain > most) found = &result;
+    most = std::max(most, *gain);
+  }
+  const bool nothing =
+      found != nullptr && (found->is_screened ? found->ratio >= 1 - kNothingGained : most < kNothingGained);
+  return nothing && proven() == nullptr ? found : nullptr;
+}
+
 const ExperimentResult* Finding::proven() const {
   const ExperimentResult* best = nullptr;
   for (const ExperimentResult& result : results) {

@@ -10,6 +10,8 @@ namespace perfcast::measure {
 namespace {
 
 constexpr double kLeastStepShare = 0.03, kLeastEngineShare = 0.3, kLeastInterpreterShare = 0.4;
+constexpr double kLeastScript_s = 0.1, kLeastSearchShare = 0.2;
+constexpr double kRunsToo = 0.1, kOneCpu = 1.3;
 constexpr double kAvoidableScan = 0.5;  // whether the rows are needed is not known
 
 std::string_view file_of(const HotFunction& function) {
@@ -49,11 +51,105 @@ void add_table_scan(const Evidence& evidence, std::vector<Finding>& findings) {
   findings.push_back(std::move(finding));
 }
 
+double script_cpu_s(const Observation& seen) {
+  double all_s = 0;
+  for (const ScriptLine& line : seen.script) all_s += line.cpu_s;
+  return all_s;
+}
+
+// Methods of lists that compare or move what is in them, one after the other.
+bool walks_a_list(const std::string& text) {
+  static constexpr std::array<std::string_view, 6> kCalls = {".index(", ".count(",   ".remove(",
+                                                             ".pop(0)", ".insert(0", ".rindex("};
+  return std::any_of(kCalls.begin(), kCalls.end(),
+                     [&](std::string_view call) { return text.find(call) != std::string::npos; });
+}
+
+// One `in`, or one call of a list's method, is over in some 50 ns where a set, a dictionary or a deque answers it.
+// Where the interpreter is seen in that one instruction time and again, it goes through all that is there.
+void add_script_search(const Evidence& evidence, std::vector<Finding>& findings) {
+  const double all_s = script_cpu_s(evidence.seen);
+  double searching_s = 0, most_s = 0;
+  const ScriptLine* most = nullptr;
+  for (const ScriptLine& line : evidence.seen.script) {
+    const double line_s = line.in_s + (walks_a_list(line.text) ? line.call_s : 0);
+    searching_s += line_s;
+    if (line_s <= most_s) continue;
+    most_s = line_s;
+    most = &line;
+  }
+  if (most == nullptr || all_s < kLeastScript_s || searching_s < kLeastSearchShare * all_s) return;
+  Finding finding;
+  finding.cause = "linear-search";
+  finding.basis = FindingBasis::kMeasured;
+  finding.gain_ratio = 0.95 * searching_s / all_s * evidence.busy_ratio();
+  finding.title = fmt::format("{} of the script's CPU time is single steps that go through a whole list or text",
+                              in_percent(searching_s / all_s));
+  finding.evidence.push_back("most in " + most->in_words());
+  finding.advice = "look up in a set or a dict; a collections.deque for what is taken from the front";
+  finding.if_wrong = "memory for the index; what is searched must be hashable";
+  finding.proof = "the time with a list twice as long";
+  std::erase_if(findings, [](const Finding& other) { return other.cause == "linear-search"; });
+  findings.push_back(std::move(finding));
+}
+
+// A line that a thread both runs and waits at, in futex(2), waits for the interpreter's lock: only who holds it runs
+// Python. A line that waits for something else (a join, a queue) takes no CPU time.
+void add_interpreters_lock(const Evidence& evidence, std::vector<Finding>& findings) {
+  double waiting_s = 0, most_s = 0, all_s = 0;
+  const ScriptLine* most = nullptr;
+  for (const ScriptLine& line : evidence.seen.script) {
+    const double signal_s = line.waits.of(ThreadState::kSignal);
+    all_s += line.cpu_s;
+    if (line.cpu_s < kRunsToo * signal_s) continue;
+    waiting_s += signal_s;
+    all_s += signal_s;
+    if (signal_s <= most_s) continue;
+    most_s = signal_s;
+    most = &line;
+  }
+  const double used = evidence.seen.run.cpu_s() / std::max(1e-9, evidence.wall_s());
+  if (most == nullptr || evidence.cpus_count < 2 || waiting_s < kLeastSearchShare * all_s || used > kOneCpu) return;
+  const double could = std::min(evidence.cpus_count, static_cast<double>(evidence.seen.run.threads.value_or(1)));
+  Finding finding;
+  finding.cause = "lock-contention";
+  finding.gain_ratio = std::max(0.0, 0.9 * (1 - 1 / could)) * evidence.busy_ratio();
+  finding.title = fmt::format("threads of the script wait {} of their time for the interpreter's lock",
+                              in_percent(waiting_s / all_s));
+  finding.evidence.push_back("most at " + most->in_words());
+  finding.advice =
+      "processes instead of threads (multiprocessing, concurrent.futures.ProcessPoolExecutor), or a library "
+      "that gives the lock up while it computes";
+  finding.if_wrong = "data that has to be sent between processes";
+  finding.proof = "the time with one thread: it is the same";
+  std::erase_if(findings, [](const Finding& other) {
+    return other.cause == "lock-contention" || other.cause == "hand-overs" || other.cause == "uneven-threads";
+  });
+  findings.push_back(std::move(finding));
+}
+
 }  // namespace
 
 void find_in_interpreters(const Evidence& evidence, std::vector<Finding>& findings) {
+  add_script_search(evidence, findings);
+  add_interpreters_lock(evidence, findings);
   if (evidence.seen.samples_count < kFewestSamples) return;
   add_table_scan(evidence, findings);
+}
+
+void name_script_lines(const Evidence& evidence, std::vector<Finding>& findings) {
+  const double all_s = script_cpu_s(evidence.seen);
+  const auto& lines = evidence.seen.script;
+  const auto most = std::max_element(lines.begin(), lines.end(),
+                                     [](const ScriptLine& a, const ScriptLine& b) { return a.cpu_s < b.cpu_s; });
+  if (most == lines.end() || all_s < kLeastScript_s) return;
+  for (Finding& finding : findings) {
+    const bool is_of_functions = std::any_of(finding.evidence.begin(), finding.evidence.end(),
+                                             [](const std::string& of) { return of.starts_with("samples: "); });
+    if (!is_of_functions && finding.cause != "small-io" && finding.cause != "page-faults") continue;
+    finding.evidence.push_back(
+        fmt::format("{} of the script's CPU time is in {}", in_percent(most->cpu_s / all_s), most->in_words()));
+  }
 }
 
 std::vector<std::string> notes_on_interpreters(const Observation& seen) {
@@ -72,6 +168,8 @@ std::vector<std::string> notes_on_interpreters(const Observation& seen) {
   }};
   std::vector<std::string> notes;
   if (seen.samples_count < kFewestSamples) return notes;
+  // Lines of the script tell more than the advice to look for them.
+  if (!seen.script.empty()) return notes;
   std::array<double, kInterpreters.size()> shares{};
   for (const HotFunction& function : seen.functions) {
     if (function.role != CodeRole::kOwn) continue;

@@ -20,7 +20,7 @@
 namespace perfcast::measure {
 namespace {
 
-constexpr int kRounds = 3, kCalls = 5000, kPages = 2000, kStarts = 5;
+constexpr int kRounds = 3, kCalls = 5000, kPages = 2000, kStarts = 5, kWakeUps = 200;
 constexpr size_t kLineBytes = 64, kAccessedLines = 128;
 constexpr int kPasses = 2000, kHandOvers = 2000;
 constexpr std::chrono::milliseconds kLongestHandOvers{20};  // the other thread may get no CPU
@@ -125,6 +125,34 @@ double HandOver::measure() {
   return least;
 }
 
+// From a thread's write to another's return from a read that waits for it, over two pipes.
+double wake_up_s() {
+  int there[2], back[2];
+  if (pipe2(there, O_CLOEXEC) != 0) return 0;
+  if (pipe2(back, O_CLOEXEC) != 0) {
+    close(there[0]);
+    close(there[1]);
+    return 0;
+  }
+  std::thread other([&] {
+    char byte = 0;
+    while (read(there[0], &byte, 1) == 1) {
+      if (write(back[1], &byte, 1) != 1) break;
+    }
+  });
+  const double each_s = least_s(2 * kWakeUps, [&] {
+    char byte = 0;
+    for (int i = 0; i < kWakeUps; ++i) {
+      if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1) return false;
+    }
+    return true;
+  });
+  close(there[1]);
+  other.join();
+  for (const int end : {there[0], back[0], back[1]}) close(end);
+  return each_s;
+}
+
 }  // namespace
 
 MachineCosts measure_machine_costs() {
@@ -153,6 +181,11 @@ MachineCosts measure_machine_costs() {
     munmap(memory, kPages * page);
     return true;
   });
+  costs.thread_start_s = least_s(kStarts, [] {
+    for (int i = 0; i < kStarts; ++i) std::thread([] {}).join();
+    return true;
+  });
+  costs.wake_up_s = wake_up_s();
   costs.process_start_s = least_s(kStarts, [] {
     for (int i = 0; i < kStarts; ++i) {
       SpawnRequest request;

@@ -7,6 +7,8 @@ struct MachineCosts {
   double system_call_s = 0;    // reading a byte from /dev/zero
   double page_fault_s = 0;     // touching a page of anonymous memory for the first time
   double process_start_s = 0;  // fork, exec and end of a small program
+  double thread_start_s = 0;   // start and end of one that does nothing
+  double wake_up_s = 0;        // a thread that waits for another's byte; 0: not known
   // Of a load or store that hits the first-level cache, one after the other without waiting for each; and how much more
   // one takes that crosses a line.
   double load_s = 0, store_s = 0, crossing_load_s = 0, crossing_store_s = 0;

@@ -34,14 +34,11 @@ void add_vector_width(const Evidence& evidence, std::vector<Finding>& findings) 
     if (gain < kLeastRooflineGain) continue;
     Finding finding;
     finding.cause = "vector-width";
-    const bool is_whole = evidence.roofline->seen.basis != SeenWork::Basis::kModelled;
-    finding.basis = !loop.is_counted ? FindingBasis::kRule
-                    : is_whole       ? FindingBasis::kMeasured
-                                     : FindingBasis::kModelled;
+    finding.basis = loop.is_counted ? FindingBasis::kModelled : FindingBasis::kRule;
     finding.gain_ratio = gain;
     finding.title = fmt::format("a loop of {} of the CPU time computes {}; this machine's registers have {} bits",
                                 in_percent(function.loop->cpu_share), loop.shape.in_words(), loop.possible_bits);
-    finding.evidence.push_back("in " + function.in_words());
+    finding.evidence.push_back("in " + function.own_words());
     finding.evidence.push_back(
         fmt::format("its {} instructions go through memory in order, and no iteration needs the one before{}",
                     function.loop->instructions.size(), loop.shape.has_float_sum ? ", but for sums" : ""));
@@ -77,7 +74,7 @@ void add_product_by_hand(const Evidence& evidence, std::vector<Finding>& finding
     finding.gain_ratio = gain;
     finding.title =
         fmt::format("{} of the CPU time is {}, written as loops", in_percent(share), product.nest.in_words());
-    finding.evidence.push_back("in " + function.in_words());
+    finding.evidence.push_back("in " + function.own_words());
     finding.evidence.push_back(fmt::format(
         "{}{:.0f} run{} of {} loops whose counts and addresses fit: {} floating-point operations",
         product.nest.is_rough ? "about " : "", product.nest.times_count, product.nest.times_count > 1.5 ? "s" : "",

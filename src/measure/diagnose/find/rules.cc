@@ -34,10 +34,42 @@ bool Evidence::others_took_cpus() const {
   return static_cast<double>(seen.run.threads.value_or(1)) <= cpus_count && seen.ready_s > 0.25 * wall_s();
 }
 
-double Evidence::user_ratio() const { return wall_s() > 0 ? std::min(1.0, seen.run.user_s / wall_s()) : 0; }
+double Evidence::user_ratio() const {
+  return seen.run.cpu_s() > 0 ? busy_ratio() * seen.run.user_s / seen.run.cpu_s() : 0;
+}
+
+double Evidence::counted_ratio() const {
+  return profile != nullptr && profile->partly_seen ? profile->partly_seen->seen_ratio : 1;
+}
+
+bool Evidence::uses_library(const std::vector<std::string_view>& beginnings) const {
+  if (seen.libraries.empty()) return true;
+  return std::any_of(seen.libraries.begin(), seen.libraries.end(), [&](const std::string& library) {
+    return std::any_of(beginnings.begin(), beginnings.end(),
+                       [&](std::string_view beginning) { return library.starts_with(beginning); });
+  });
+}
+
+// Programs that hold the library themselves show by its functions.
+bool Evidence::uses_openmp() const {
+  return uses_library({"libgomp", "libomp", "libiomp"}) ||
+         std::any_of(seen.functions.begin(), seen.functions.end(), [](const HotFunction& function) {
+           return function.function.starts_with("gomp_") || function.function.starts_with("GOMP_") ||
+                  function.function.starts_with("__kmp");
+         });
+}
+
+std::map<std::string, std::string> Evidence::thread_settings(const std::string& number) const {
+  std::map<std::string, std::string> settings;
+  if (uses_openmp()) settings["OMP_NUM_THREADS"] = number;
+  if (uses_library({"libopenblas"})) settings["OPENBLAS_NUM_THREADS"] = number;
+  if (uses_library({"libblis"})) settings["BLIS_NUM_THREADS"] = number;
+  if (uses_library({"libmkl"})) settings["MKL_NUM_THREADS"] = number;
+  return settings;
+}
 
 std::optional<double> Evidence::count(const std::string& metric) const {
-  if (profile == nullptr) return std::nullopt;
+  if (profile == nullptr || (!takes_rough_counts && !has_enough_counts())) return std::nullopt;
   const auto found = profile->metrics.find(metric);
   return found == profile->metrics.end() ? std::nullopt : std::optional(found->second);
 }
@@ -48,7 +80,7 @@ std::optional<double> Evidence::measured(const std::string& metric) const {
 }
 
 double Evidence::modelled_bound(const char* bound) const {
-  if (profile == nullptr || design == nullptr) return 0;
+  if (profile == nullptr || design == nullptr || (!takes_rough_counts && !has_enough_counts())) return 0;
   const auto bounds = profile->core_bounds.find(design->name);
   if (bounds == profile->core_bounds.end()) return 0;
   const auto share = bounds->second.find(bound);
@@ -62,6 +94,41 @@ std::optional<double> Evidence::user_cycles() const {
 
 std::string in_percent(double ratio) { return fmt::format("{:.0f}%", 100 * ratio); }
 
+bool has_cause(const std::vector<Finding>& findings, std::string_view cause) {
+  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.cause == cause; });
+}
+
+double kernel_of(const Observation& seen) {
+  return seen.kernel_share.value_or(seen.run.cpu_s() > 0 ? seen.run.system_s / seen.run.cpu_s() : 0);
+}
+
+void add_places(const Evidence& evidence, ThreadState state, Finding& finding) {
+  constexpr size_t kShown = 2;
+  constexpr double kLeastOfWaits = 0.1;
+  double all_s = 0;
+  for (const WaitPlace& place : evidence.seen.waits) all_s += place.state == state ? place.s : 0;
+  size_t shown = 0;
+  for (const ScriptLine& line : evidence.seen.script) {
+    if (line.waits.of(state) < kLeastOfWaits * all_s || line.waits.of(state) <= 0 || shown++ == kShown) continue;
+    finding.evidence.push_back(fmt::format("{} waited in {}", human_seconds(line.waits.of(state)), line.in_words()));
+  }
+  if (shown > 0) return;
+  for (const WaitPlace& place : evidence.seen.waits) {
+    if (place.state != state || place.s < kLeastOfWaits * all_s || shown++ == kShown) continue;
+    std::string text = fmt::format("{} waited in {}", human_seconds(place.s), place.in_words());
+    if (place.threads_count > 1) text += fmt::format(", by {} threads", place.threads_count);
+    if (state == ThreadState::kLock)
+      text += place.objects_count == 1 ? ", for one lock" : fmt::format(", for {} locks", place.objects_count);
+    finding.evidence.push_back(std::move(text));
+  }
+}
+
+std::string calls_in_words(const HotFunction& function) {
+  const std::string entry = short_function_name(function.entry);
+  const bool is_through = !entry.empty() && entry != function.short_name();
+  return function.own_words() + (is_through ? ", through " + entry : "");
+}
+
 std::vector<Finding> find_causes(const Evidence& evidence) {
   std::vector<Finding> findings;
   find_in_runtime(evidence, findings);
@@ -73,6 +140,7 @@ std::vector<Finding> find_causes(const Evidence& evidence) {
   find_in_sharing(evidence, findings);
   find_in_settings(evidence, findings);
   find_in_curve(evidence, findings);
+  name_script_lines(evidence, findings);
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.gain_ratio > b.gain_ratio; });
   return findings;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "measure/diagnose/find/finding.h"
@@ -32,7 +33,8 @@ struct Evidence {
   MachineCosts costs;
   double cpus_count = 1;  // that the program may use
   bool has_avx512 = false, has_avx2 = false;
-  const Profile* profile = nullptr;    // instrumented counts; null: none yet
+  const Profile* profile = nullptr;  // instrumented counts; null: none yet
+  bool takes_rough_counts = false;   // counts of a small part of the run count, too: for what they are of, not how many
   const CoreDesign* design = nullptr;  // this machine's core; null: not known
   const Roofline* roofline = nullptr;  // hot loops beside this machine's ceilings; null: not measured yet
   std::string flush_denormals;         // path of the library that does so when it is loaded; empty: there is none
@@ -59,8 +61,16 @@ struct Evidence {
   // Threads that have CPUs enough waited for one: what runs beside the program slows it, more threads as much.
   bool others_took_cpus() const;
   double user_ratio() const;  // likewise, of user code alone: what cycles are counted of
-  std::optional<double> count(const std::string& metric) const;     // of the profile
+  // Share of the work that the profile's counts were taken of.
+  double counted_ratio() const;
+  bool has_enough_counts() const { return counted_ratio() >= kLeastSeenWork; }
+  std::optional<double> count(const std::string& metric) const;     // of the profile, where it saw enough
   std::optional<double> measured(const std::string& metric) const;  // by hardware counters, of the native run
+  // Whether a library of such a name ("libgomp") was loaded; true where nobody knows.
+  bool uses_library(const std::vector<std::string_view>& beginnings) const;
+  // Of OpenMP's and BLAS libraries' variables, those that something in this program reads, set to a number of threads.
+  std::map<std::string, std::string> thread_settings(const std::string& number) const;
+  bool uses_openmp() const;
   // What the model of this core says of one bound ("memory"), as a share of the program's cycles.
   double modelled_bound(const char* bound) const;
   // Cycles of this core that the program ran for in user code, by the design's clock.
@@ -70,20 +80,34 @@ struct Evidence {
 // Of fewer samples no share of a function is worth a finding.
 inline constexpr double kFewestSamples = 50;
 
+// A wait that takes less of the time is no finding.
+inline constexpr double kLeastWaitShare = 0.05;
+
 std::string in_percent(double ratio);  // "12%"
+bool has_cause(const std::vector<Finding>& findings, std::string_view cause);
+// Adds where most of what threads waited for so was waited for, and by how many.
+void add_places(const Evidence& evidence, ThreadState state, Finding& finding);
+// The kernel's share of the CPU time: by samples, or by the times that it accounts.
+double kernel_of(const Observation& seen);
+
+// "build (text.cc:12), through std::string::append": whose code causes the function's time.
+std::string calls_in_words(const HotFunction& function);
 
 // Largest estimated gain first. Rules that need a profile say nothing without one.
 std::vector<Finding> find_causes(const Evidence& evidence);
 
 // Each of these adds what it finds.
-void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings);   // libraries that work on its behalf
-void find_in_waiting(const Evidence& evidence, std::vector<Finding>& findings);   // threads, locks, files, processes
-void find_in_code(const Evidence& evidence, std::vector<Finding>& findings);      // loops and instructions
-void find_in_counts(const Evidence& evidence, std::vector<Finding>& findings);    // caches and branches
-void find_in_roofline(const Evidence& evidence, std::vector<Finding>& findings);  // loops that could be faster here
+void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings);  // libraries that work on its behalf
+void find_in_waiting(const Evidence& evidence, std::vector<Finding>& findings);  // files, processes, times
+void find_between_threads(const Evidence& evidence, std::vector<Finding>& findings);  // locks, hand-overs, idle CPUs
+void find_in_code(const Evidence& evidence, std::vector<Finding>& findings);          // loops and instructions
+void find_in_counts(const Evidence& evidence, std::vector<Finding>& findings);        // caches and branches
+void find_in_roofline(const Evidence& evidence, std::vector<Finding>& findings);      // loops that could be faster here
 void find_in_sharing(const Evidence& evidence, std::vector<Finding>& findings);   // lines that several threads write
 void find_in_settings(const Evidence& evidence, std::vector<Finding>& findings);  // CPUs, priorities, compilers' flags
 void find_in_interpreters(const Evidence& evidence, std::vector<Finding>& findings);  // what runs queries or scripts
+// Of a script's process: the line that most of the CPU time is in, added to what its libraries' functions show.
+void name_script_lines(const Evidence& evidence, std::vector<Finding>& findings);
 // The last: it adds to what the others found.
 void find_in_curve(const Evidence& evidence, std::vector<Finding>& findings);  // other numbers of threads
 

@@ -12,14 +12,15 @@ namespace {
 
 constexpr double kLeastRuntimeShare = 0.05;
 constexpr double kAvoidable = 0.8;  // of time in a runtime: some of the work stays
+constexpr double kAlmostAll = 0.95;
+constexpr double kLeastLengthShare = 0.1;
 
 // Who calls the functions of a role most: "build (text.cc:12)".
 std::string main_caller(const Observation& seen, CodeRole role) {
   std::map<std::string, double> callers;
   for (const HotFunction& function : seen.functions) {
     if (function.role != role || function.caller.empty()) continue;
-    callers[function.caller + (function.caller_place.empty() ? "" : " (" + function.caller_place + ")")] +=
-        function.cpu_share * function.caller_share;
+    callers[calls_in_words(function)] += function.cpu_share * function.caller_share;
   }
   const auto most = std::max_element(callers.begin(), callers.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -43,8 +44,9 @@ Finding of_role(const Evidence& evidence, CodeRole role, const char* cause, cons
   finding.gain_ratio = kAvoidable * share * evidence.busy_ratio();
   finding.title = fmt::format("{:.0f}% of the CPU time is {}", 100 * share, title);
   finding.evidence.push_back("samples: " + main_functions(evidence.seen, role));
-  if (const std::string caller = main_caller(evidence.seen, role); !caller.empty())
-    finding.evidence.push_back("called most by " + caller);
+  // What an interpreter's functions are called by is the interpreter's.
+  const std::string caller = evidence.seen.script.empty() ? main_caller(evidence.seen, role) : "";
+  if (!caller.empty()) finding.evidence.push_back("called most by " + caller);
   return finding;
 }
 
@@ -115,7 +117,7 @@ void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
   if (is_reference) finding.evidence.emplace_back("it is the reference BLAS, which knows no vectors and no caches");
   // Whose kernels are the right ones may still have too many threads, or too few: a trial tells.
   const bool is_slow = is_old || is_reference;
-  finding.basis = is_slow ? FindingBasis::kMeasured : FindingBasis::kRule;
+  finding.basis = FindingBasis::kRule;
   finding.gain_ratio = is_slow ? 0.5 * share * evidence.busy_ratio() : 0;
   finding.is_shown_by_trial = !is_slow;
   const std::vector<Experiment> others = other_blas_libraries(evidence, library->library);
@@ -130,10 +132,11 @@ void add_blas(const Evidence& evidence, std::vector<Finding>& findings) {
   }
   if (evidence.cpus_count > 1) {
     const std::string cpus = fmt::format("{:.0f}", evidence.cpus_count);
-    finding.experiments.push_back(
-        {"as many BLAS threads as CPUs", {{"OPENBLAS_NUM_THREADS", cpus}, {"OMP_NUM_THREADS", cpus}}, {}, {}});
-    finding.experiments.push_back(
-        {"one BLAS thread", {{"OPENBLAS_NUM_THREADS", "1"}, {"OMP_NUM_THREADS", "1"}}, {}, {}});
+    const auto all = evidence.thread_settings(cpus);
+    if (!all.empty()) {
+      finding.experiments.push_back({"as many BLAS threads as CPUs", all, {}, {}});
+      finding.experiments.push_back({"one BLAS thread", evidence.thread_settings("1"), {}, {}});
+    }
   }
   if (!is_reference) finding.experiments.insert(finding.experiments.end(), others.begin(), others.end());
   finding.advice = is_reference
@@ -181,6 +184,8 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
   }
   if (seen.share_of(CodeRole::kCopy) >= kLeastRuntimeShare) {
     Finding finding = of_role(evidence, CodeRole::kCopy, "copying", "copying memory");
+    // What is not copied is not there at all: no less is left than a pointer that moves.
+    finding.gain_ratio *= kAlmostAll / kAvoidable;
     finding.advice = "append in place with room reserved, move or refer to what is copied";
     finding.if_wrong = "references that outlive what they refer to";
     finding.proof = "count the bytes: a copy that grows with the square of the input is one of a loop";
@@ -188,7 +193,7 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
   }
   if (seen.share_of(CodeRole::kException) >= kLeastRuntimeShare) {
     Finding finding = of_role(evidence, CodeRole::kException, "exceptions", "throwing and catching exceptions");
-    finding.gain_ratio *= 0.95 / kAvoidable;
+    finding.gain_ratio *= kAlmostAll / kAvoidable;
     finding.advice = "return what is expected to happen often as a value (an optional, an error code)";
     finding.if_wrong = "a check at each call";
     finding.proof = "count them: ltrace -c -e __cxa_throw, or a breakpoint's hits";
@@ -200,6 +205,7 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
   if (seen.share_of(CodeRole::kCompare) >= 0.12 && !looks_up_by_hash(seen) && !is_ordered) {
     Finding finding = of_role(evidence, CodeRole::kCompare, "linear-search", "comparing strings or memory");
     finding.basis = FindingBasis::kRule;
+    finding.gain_ratio *= kAlmostAll / kAvoidable;  // an index compares once
     finding.advice = "look up by a hash or in a sorted table, compare lengths or hashes first";
     finding.if_wrong = "memory for the index, and the time to build it";
     finding.proof = "count the comparisons for one look-up";
@@ -219,6 +225,27 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
     finding.advice = "ask once for many pieces of work";
     finding.if_wrong = "times that are a little older";
     finding.proof = "ltrace -c -e clock_gettime";
+    findings.push_back(std::move(finding));
+  }
+  // A string whose length is kept needs no walk to its end: whoever walks often walks over the same letters again.
+  // Short strings, one after the other, take little of the time of what makes them.
+  if (seen.share_of(CodeRole::kLength) >= kLeastLengthShare) {
+    Finding finding = of_role(evidence, CodeRole::kLength, "string-length", "looking for the end of strings");
+    finding.gain_ratio *= kAlmostAll / kAvoidable;
+    finding.advice =
+        "keep the length, or a pointer to the end, beside the string (std::string, std::string_view); no "
+        "strlen(), strcat() or sscanf() in a loop over one text";
+    finding.if_wrong = "a length that has to be kept right";
+    finding.proof = "the time of a text twice as long: four times as much is a walk at each step";
+    findings.push_back(std::move(finding));
+  }
+  // The kernel walks the path, makes a descriptor, and takes it down again, each time for the same answer.
+  if (seen.share_of(CodeRole::kFileNames) >= kLeastRuntimeShare) {
+    Finding finding = of_role(evidence, CodeRole::kFileNames, "file-opens", "opening, closing and finding files");
+    finding.gain_ratio *= kAlmostAll / kAvoidable;
+    finding.advice = "keep files open, read once what does not change, remember what was found";
+    finding.if_wrong = "changes that others make to these files are seen later; descriptors that stay in use";
+    finding.proof = "strace -f -c -e trace=%file,close, and which paths come again: strace -f -e trace=%file";
     findings.push_back(std::move(finding));
   }
   add_blas(evidence, findings);

@@ -18,10 +18,6 @@ constexpr double kInterruptionsPer_s = 200;  // of CPU time
 constexpr double kReadyShare = 0.05;
 constexpr double kOwnCodeShare = 0.2;  // of the CPU time in what the source tree was built to
 
-bool has_cause(const std::vector<Finding>& findings, std::string_view cause) {
-  return std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) { return finding.cause == cause; });
-}
-
 // Threads that share a core share its arithmetic units and caches: where these are what limits, the second one only
 // takes from the first.
 void add_shared_cores(const Evidence& evidence, std::vector<Finding>& findings) {
@@ -106,7 +102,7 @@ void add_flags(const Evidence& evidence, std::vector<Finding>& findings) {
   finding.is_shown_by_trial = true;
   finding.title = "what other flags of the compiler make of it";
   finding.evidence.push_back(
-      fmt::format("{} of the CPU time is code of the source tree, most in {}", in_percent(own), hottest->in_words()));
+      fmt::format("{} of the CPU time is code of the source tree, most in {}", in_percent(own), hottest->own_words()));
   if (!hottest->compiler.empty()) finding.evidence.push_back("compiled by " + hottest->compiler);
   finding.advice = "compile with the flags that help";
   finding.if_wrong = "a program that runs on this kind of processor alone (-march=native), longer builds (-flto)";

@@ -84,7 +84,7 @@ double share_of_transfers(const Evidence& evidence, const Contended& lines, doub
   for (const HotFunction& function : evidence.seen.functions) {
     if (!function.function.empty() &&
         std::any_of(lines.functions.begin(), lines.functions.end(), [&](const std::string& of) {
-          return of == function.function || of.starts_with(function.function + " (");
+          return of == function.short_name() || of.starts_with(function.short_name() + " (");
         }))
       in_functions += function.cpu_share;
   }
@@ -145,7 +145,7 @@ void add_suspected_sharing(const Evidence& evidence, std::vector<Finding>& findi
   finding.title = "threads on several CPUs write to the same cache lines";
   for (const HotFunction& function : seen.functions) {
     if (function.role != CodeRole::kOwn) continue;
-    finding.evidence.push_back("most likely in " + function.in_words());
+    finding.evidence.push_back("most likely in " + function.own_words());
     break;
   }
   finding.evidence.push_back(fmt::format("{} threads used {:.1f} CPUs; on one CPU the same work takes less CPU time",

@@ -1,4 +1,4 @@
-// What threads wait for, and what they ask of the kernel.
+// What a program waits for, and what it asks of the kernel.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,7 +10,6 @@
 namespace perfcast::measure {
 namespace {
 
-constexpr double kLeastWaitShare = 0.05;
 constexpr double kSmallCallBytes = 1024;
 
 // CPU seconds of all threads and processes, as a share of the wall time: what they take beside each other counts once.
@@ -24,120 +23,9 @@ double alone(const Evidence& evidence, double taken_s) {
   return evidence.seen.run.cpu_s() < 1.2 * evidence.wall_s() ? taken_s / std::max(1e-9, evidence.wall_s()) : 0;
 }
 
-// By samples, or by the times that the kernel accounts.
-double kernel_of(const Observation& seen) {
-  return seen.kernel_share.value_or(seen.run.cpu_s() > 0 ? seen.run.system_s / seen.run.cpu_s() : 0);
-}
-
 double share_of_wait(const Evidence& evidence, ThreadState state) {
   const double all = evidence.seen.first_thread.total();
   return all > 0 ? evidence.seen.first_thread.of(state) / all : 0;
-}
-
-void add_locks(const Evidence& evidence, std::vector<Finding>& findings) {
-  const Observation& seen = evidence.seen;
-  // Of threads that have something to do: who waits for another's end has not.
-  const double all = seen.threads.total() - seen.threads.of(ThreadState::kJoin);
-  const double waiting = all > 0 ? seen.threads.of(ThreadState::kLock) / all : 0;
-  const double calling = seen.share_of(CodeRole::kLock) * evidence.busy_ratio();
-  if (seen.run.threads.value_or(1) < 2 || waiting + calling < 0.1) return;
-  Finding finding;
-  finding.cause = "lock-contention";
-  finding.gain_ratio = std::min(0.9, 0.9 * (waiting + calling));
-  finding.title =
-      fmt::format("threads spend {} of their time waiting for mutexes, and {} of the CPU time in lock functions",
-                  in_percent(waiting), in_percent(seen.share_of(CodeRole::kLock)));
-  for (const HotFunction& function : seen.functions) {
-    if (function.role != CodeRole::kLock || function.caller.empty()) continue;
-    finding.evidence.push_back(fmt::format("{} {}, called by {}{}", function.name(), in_percent(function.cpu_share),
-                                           function.caller,
-                                           function.caller_place.empty() ? "" : " (" + function.caller_place + ")"));
-    break;
-  }
-  finding.evidence.push_back(fmt::format("{:.0f} voluntary context switches, {:.0f} threads at once",
-                                         seen.run.voluntary_switches,
-                                         static_cast<double>(seen.run.threads.value_or(1))));
-  finding.advice = "hold locks for less, give each thread its own data and merge at the end, or split the lock";
-  finding.if_wrong = "data that is seen later by other threads";
-  finding.proof = "run with one thread: what takes no longer in all was waiting";
-  finding.experiments.push_back(
-      {"all threads on one CPU", {}, {}, {"taskset", "-c", std::to_string(evidence.first_cpu)}});
-  findings.push_back(std::move(finding));
-}
-
-void add_spinning(const Evidence& evidence, std::vector<Finding>& findings) {
-  const Observation& seen = evidence.seen;
-  double spinning = seen.share_of(CodeRole::kYield), in_loops = 0;
-  std::string where;
-  for (const HotFunction& function : seen.functions) {
-    double share = function.cpu_share * function.pause_share;
-    // A loop that only reads and tests waits for somebody else.
-    if (function.loop && function.loop->instructions.size() <= 8 && seen.run.threads.value_or(1) > 1) {
-      const HotLoop& loop = *function.loop;
-      if (loop.count(CodeTrait::kLoad) >= 1 && loop.count(CodeTrait::kStore) == 0 &&
-          loop.count(CodeTrait::kAdvance) == 0 && loop.count(CodeTrait::kFloat) == 0 &&
-          loop.count(CodeTrait::kCall) == 0)
-        share = std::max(share, loop.cpu_share);
-      in_loops += loop.cpu_share == share ? share : 0;
-    }
-    if (share > 0.02 && where.empty()) where = function.in_words();
-    spinning = std::min(1.0, spinning + share);
-  }
-  const double threads = static_cast<double>(seen.run.threads.value_or(1));
-  const double waiting = seen.ready_s / std::max(1e-9, seen.ready_s + seen.run.cpu_s());
-  // Threads that only read and test never give way: that is what is slow, however many they are.
-  // How many want a CPU at a time; the others sleep.
-  const double runnable = evidence.wall_s() > 0 ? (seen.run.cpu_s() + seen.ready_s) / evidence.wall_s() : 0;
-  const bool spins_in_loops = in_loops > 0.3 && in_loops > seen.share_of(CodeRole::kYield);
-  if (!spins_in_loops && threads >= 2 * evidence.cpus_count && runnable > 1.2 * evidence.cpus_count &&
-      (waiting > 0.25 || spinning > 0.2)) {
-    Finding finding;
-    finding.cause = "oversubscription";
-    finding.gain_ratio = std::min(0.9, 0.7 * std::max(spinning, kernel_of(seen)) + 0.1 * waiting);
-    finding.title = fmt::format("{:.0f} threads on {:.0f} CPUs: ready threads wait for a CPU {} of the time", threads,
-                                evidence.cpus_count, in_percent(waiting));
-    finding.evidence.push_back(fmt::format("{:.0f} involuntary and {:.0f} voluntary context switches",
-                                           seen.run.involuntary_switches, seen.run.voluntary_switches));
-    if (spinning > 0.02) finding.evidence.push_back(in_percent(spinning) + " of the CPU time spins or yields");
-    finding.advice = fmt::format("as many threads as CPUs ({:.0f})", evidence.cpus_count);
-    finding.if_wrong = "CPUs that idle while threads wait for files or each other";
-    finding.proof = "time the program with fewer threads";
-    const std::string cpus = fmt::format("{:.0f}", evidence.cpus_count);
-    finding.experiments.push_back({"as many threads as CPUs",
-                                   {{"OMP_NUM_THREADS", cpus},
-                                    {"OPENBLAS_NUM_THREADS", cpus},
-                                    {"MKL_NUM_THREADS", cpus},
-                                    {"RAYON_NUM_THREADS", cpus}},
-                                   {},
-                                   {}});
-    finding.experiments.push_back(
-        {"threads that sleep while they wait (OpenMP)", {{"OMP_WAIT_POLICY", "passive"}}, {}, {}});
-    findings.push_back(std::move(finding));
-    return;
-  }
-  if (spinning < 0.1) return;
-  Finding finding;
-  finding.cause = "busy-waiting";
-  finding.basis = FindingBasis::kRule;
-  // A thread that spins on a CPU that nobody else wants costs power, no time: what threads that are ready wait for is
-  // all that it can take from them, and that only where more want a CPU than there are: else they wait for what others
-  // run on this machine, or for the scheduler. Only a trial tells what else it does (CPUs of one core, clocks).
-  const double crowded = runnable > evidence.cpus_count ? 1 - evidence.cpus_count / runnable : 0;
-  const double taken = std::min(waiting, crowded);
-  finding.gain_ratio = std::min(0.9 * spinning * evidence.busy_ratio(), taken);
-  finding.is_shown_by_trial = taken < kLeastWaitShare;
-  if (finding.is_shown_by_trial) finding.gain_ratio = 0;
-  finding.title =
-      in_percent(spinning) + " of the CPU time spins: it reads, tests and yields until another thread is done";
-  if (!where.empty()) finding.evidence.push_back("most in " + where);
-  finding.evidence.push_back(fmt::format("{:.0f} threads on {:.0f} CPUs; ready, they wait for a CPU {} of the time",
-                                         threads, evidence.cpus_count, in_percent(waiting)));
-  finding.advice = "wait on a condition variable, a semaphore or std::atomic::wait; spin only for microseconds";
-  finding.if_wrong = "some microseconds to wake up";
-  finding.proof = "strace -f -c -e sched_yield, or the CPU time that is left when the waiting threads sleep";
-  finding.experiments.push_back(
-      {"threads that sleep while they wait (OpenMP)", {{"OMP_WAIT_POLICY", "passive"}}, {}, {}});
-  findings.push_back(std::move(finding));
 }
 
 void add_small_io(const Evidence& evidence, std::vector<Finding>& findings) {
@@ -156,6 +44,11 @@ void add_small_io(const Evidence& evidence, std::vector<Finding>& findings) {
   finding.evidence.push_back(fmt::format("{} reads, {} writes; a call takes {:.0f} ns here at least: {} of the time",
                                          human_number(io->read_calls), human_number(io->write_calls),
                                          1e9 * evidence.costs.system_call_s, in_percent(by_calls)));
+  for (const HotFunction& function : evidence.seen.functions) {
+    if (function.role != CodeRole::kInputOutput || function.caller.empty() || !evidence.seen.script.empty()) continue;
+    finding.evidence.push_back("most by " + calls_in_words(function));
+    break;
+  }
   finding.advice = "read and write in blocks of 64 KiB (a buffer, or stdio's), or map the file";
   finding.if_wrong = "what is in the buffer is seen, or lost, later";
   finding.proof = "strace -c, and the time with a buffer";
@@ -163,6 +56,7 @@ void add_small_io(const Evidence& evidence, std::vector<Finding>& findings) {
       {"buffers of 64 KiB (where the program uses stdio)", {}, {}, {"stdbuf", "-i64K", "-o64K"}});
   if (io->write_calls > io->read_calls)
     finding.experiments.push_back({"an output buffer of 1 MiB", {}, {}, {"stdbuf", "-o1M"}});
+  for (Experiment& experiment : finding.experiments) experiment.effect = TrialEffect::kCalls;
   findings.push_back(std::move(finding));
 }
 
@@ -195,6 +89,7 @@ void add_faults(const Evidence& evidence, std::vector<Finding>& findings) {
                                  {}});
   finding.experiments.push_back(
       {"large pages for malloc", {{"GLIBC_TUNABLES", evidence.tuned("glibc.malloc.hugetlb=1")}}, {}, {}});
+  for (Experiment& experiment : finding.experiments) experiment.effect = TrialEffect::kPageFaults;
   findings.push_back(std::move(finding));
 }
 
@@ -256,20 +151,29 @@ constexpr Wait kWaits[] = {
 }  // namespace
 
 void find_in_waiting(const Evidence& evidence, std::vector<Finding>& findings) {
-  add_locks(evidence, findings);
-  add_spinning(evidence, findings);
   add_small_io(evidence, findings);
   add_faults(evidence, findings);
   add_starts(evidence, findings);
+  find_between_threads(evidence, findings);
   for (const Wait& wait : kWaits) {
-    double share = share_of_wait(evidence, wait.state);
+    // Of the first thread, or of all at once: of what nobody ran for.
+    const double idle = evidence.seen.idle.of(wait.state) / std::max(1e-9, evidence.wall_s());
+    const double of_first = share_of_wait(evidence, wait.state);
+    const bool is_handed =
+        has_cause(findings, "hand-overs") && (wait.state == ThreadState::kPipe || wait.state == ThreadState::kNetwork);
+    if (is_handed) continue;
+    double share = std::max(of_first, idle);
     if (wait.state == ThreadState::kStorage) share += syncing(evidence.seen) * evidence.busy_ratio();
     if (share < kLeastWaitShare || evidence.seen.looks < 5 || !evidence.seen.no_system_calls.empty()) continue;
     Finding finding;
     finding.cause = wait.cause;
     finding.gain_ratio = wait.avoidable * share;
-    finding.title = fmt::format("the first thread waits {} of the time for {}", in_percent(share), wait.what);
-    finding.evidence.push_back(fmt::format("its state and system call in {} looks at /proc", evidence.seen.looks));
+    finding.title =
+        idle > of_first
+            ? fmt::format("nothing runs for {} of the wall time: it waits for {}", in_percent(idle), wait.what)
+            : fmt::format("the first thread waits {} of the time for {}", in_percent(share), wait.what);
+    add_places(evidence, wait.state, finding);
+    finding.evidence.push_back(fmt::format("states and system calls in {} looks at /proc", evidence.seen.looks));
     if (const auto& io = evidence.seen.run.io; io && wait.state == ThreadState::kStorage) {
       finding.evidence.push_back(
           fmt::format("{} read from storage, {} written to it in {} calls", human_bytes(io->storage_read_bytes),

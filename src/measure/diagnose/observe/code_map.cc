@@ -4,6 +4,7 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -179,6 +180,54 @@ std::string_view CodeMap::File::bytes_before(uint64_t offset, uint64_t count) co
   return std::string_view(content_).substr(first, offset - first);
 }
 
+namespace {
+
+// Of code that stands in place of a call, the nearest call in a file that is not the system's.
+void take_line_of_call(Dwarf_Die* unit, Dwarf_Addr address, CodePlace& place) {
+  Dwarf_Die* scopes = nullptr;
+  const int count = dwarf_getscopes(unit, address, &scopes);
+  Dwarf_Files* files = nullptr;
+  if (count <= 0 || dwarf_getsrcfiles(unit, &files, nullptr) != 0) {
+    std::free(scopes);
+    return;
+  }
+  for (int i = 0; i < count; ++i) {
+    Dwarf_Die* const scope = scopes + i;
+    if (dwarf_tag(scope) != DW_TAG_inlined_subroutine) continue;
+    Dwarf_Attribute attribute;
+    Dwarf_Word file = 0, line = 0;
+    if (dwarf_formudata(dwarf_attr(scope, DW_AT_call_file, &attribute), &file) != 0 ||
+        dwarf_formudata(dwarf_attr(scope, DW_AT_call_line, &attribute), &line) != 0)
+      continue;
+    const char* const source = dwarf_filesrc(files, file, nullptr, nullptr);
+    if (source == nullptr || is_system_source(source)) continue;
+    place.source = source;
+    place.line = static_cast<int>(line);
+    std::free(scopes);
+    return;
+  }
+  // Compilers don't tell of every call that they put in place: then it is somewhere in this function.
+  for (int i = 0; i < count; ++i) {
+    int line = 0;
+    const char* const source = dwarf_tag(scopes + i) == DW_TAG_subprogram ? dwarf_decl_file(scopes + i) : nullptr;
+    if (source == nullptr || is_system_source(source) || dwarf_decl_line(scopes + i, &line) != 0) continue;
+    place.source = source;
+    place.line = line;
+    break;
+  }
+  std::free(scopes);
+}
+
+}  // namespace
+
+bool is_system_source(const std::string& path) {
+  for (const char* beginning : {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/",
+                                "/usr/local/go/src/", "/usr/src/", "/rustc/", "/opt/"}) {
+    if (path.starts_with(beginning)) return true;
+  }
+  return path.find("/include/c++/") != std::string::npos || path.find("/.cargo/registry/") != std::string::npos;
+}
+
 CodePlace CodeMap::File::place_of(uint64_t address) const {
   CodePlace place;
   place.address = address;
@@ -206,6 +255,7 @@ CodePlace CodeMap::File::place_of(uint64_t address) const {
   if (Dwarf_Die* const unit = dwfl_module_addrdie(module, at, &bias)) {
     Dwarf_Attribute attribute;
     if (const char* const text = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &attribute))) place.compiler = text;
+    if (is_system_source(place.source)) take_line_of_call(unit, at - bias, place);
   }
   return place;
 }

@@ -17,10 +17,15 @@ struct CodePlace {
   uint64_t address = 0;  // as the file numbers it
   std::string function;  // demangled; empty: none covers the address
   uint64_t function_address = 0, function_bytes = 0;
-  std::string source;  // path of the source file; empty: no debugging information
+  // Path of the source file; empty: no debugging information. Of code of the system's headers that stands in place of a
+  // call: the nearest file and line that are not theirs.
+  std::string source;
   int line = 0;
   std::string compiler;  // with its options, where the debugging information tells
 };
+
+// Headers of the system, compilers and languages, and their libraries' sources: what stands there works for its caller.
+bool is_system_source(const std::string& path);
 
 // What matters of an instruction when one asks what it costs.
 enum class CodeTrait : uint32_t {

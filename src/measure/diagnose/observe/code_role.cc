@@ -24,7 +24,9 @@ constexpr std::array<std::string_view, kCodeRoles> kRoleTexts = {"its own work",
                                                                  "the dynamic linker",
                                                                  "linear algebra (BLAS)",
                                                                  "reading and writing",
-                                                                 "text by a locale's rules"};
+                                                                 "text by a locale's rules",
+                                                                 "opening and finding files",
+                                                                 "looking for the end of a string"};
 
 // Of whole libraries, by the beginning of the file's name.
 const std::vector<std::pair<std::string_view, CodeRole>>& libraries() {
@@ -52,8 +54,8 @@ const std::vector<std::pair<CodeRole, Names>>& functions() {
                                "__libc_malloc",  "__libc_free",
                                "_mid_memalign",  "malloc_trim"}},
       {CodeRole::kCopy,
-       {"memcpy*", "memmove*", "__memcpy*", "__memmove*", "mempcpy", "__mempcpy*", "strcpy*", "__strcpy*", "strcat*",
-        "__strcat*", "stpcpy*", "strncpy*", "bcopy", "wmemcpy*", "strdup", "__strdup"}},
+       {"memcpy*", "memmove*", "__memcpy*", "__memmove*", "mempcpy", "__mempcpy*", "strcpy*", "__strcpy*", "stpcpy*",
+        "strncpy*", "bcopy", "wmemcpy*", "strdup", "__strdup"}},
       {CodeRole::kFill, {"memset*", "__memset*", "bzero", "explicit_bzero"}},
       {CodeRole::kCompare,
        {"memcmp*", "__memcmp*", "bcmp", "strcmp*", "__strcmp*", "strncmp*", "__strncmp*", "strcasecmp*",
@@ -72,7 +74,45 @@ const std::vector<std::pair<CodeRole, Names>>& functions() {
       {CodeRole::kBlas, {"sgemm_*", "dgemm_*", "cgemm_*", "zgemm_*", "cblas_*"}},
       {CodeRole::kInputOutput,
        {"read", "write", "__read", "__write", "pread64", "pwrite64", "fsync", "fdatasync", "__GI___libc_read",
-        "__GI___libc_write", "open64", "close", "readv", "writev"}},
+        "__GI___libc_write", "readv", "writev"}},
+      {CodeRole::kFileNames,
+       {"open",
+        "open64",
+        "openat*",
+        "__open*",
+        "__libc_open*",
+        "__GI___open*",
+        "__GI___libc_open*",
+        "close",
+        "__close*",
+        "__libc_close*",
+        "__GI___close*",
+        "__GI___libc_close*",
+        "stat",
+        "stat64",
+        "__stat*",
+        "fstat*",
+        "__fstat*",
+        "__GI___fstat*",
+        "lstat*",
+        "__lstat*",
+        "statx",
+        "__statx*",
+        "fstatat*",
+        "__GI___fstatat*",
+        "__xstat*",
+        "__fxstat*",
+        "__lxstat*",
+        "access",
+        "__access*",
+        "faccessat",
+        "opendir",
+        "unlink",
+        "rename"}},
+      // strcat(3) walks to an end before it copies.
+      {CodeRole::kLength,
+       {"strlen*", "__strlen*", "wcslen*", "__wcslen*", "strcat*", "__strcat*", "strncat*", "__strncat*", "rawmemchr",
+        "__rawmemchr*"}},
       {CodeRole::kText,
        {"strcoll*",  "__strcoll*",  "strxfrm*",  "__strxfrm*", "wcscoll*",   "__wcscoll*",   "wcsxfrm*",
         "mbrtowc",   "__mbrtowc",   "mbstowcs",  "mbsrtowcs*", "mbsnrtowcs", "__mbsrtowcs*", "__mbsnrtowcs*",
@@ -106,7 +146,8 @@ CodeRole code_role_of(const std::string& function, const std::string& library) {
     for (const std::string_view pattern : names) {
       // Words that a program's own functions may be called by, too.
       const bool is_plain = pattern.find('_') == std::string_view::npos && role != CodeRole::kAllocation &&
-                            role != CodeRole::kCopy && role != CodeRole::kFill && role != CodeRole::kCompare;
+                            role != CodeRole::kCopy && role != CodeRole::kFill && role != CodeRole::kCompare &&
+                            role != CodeRole::kLength;
       if ((!is_plain || is_runtime) && fits(function, pattern)) return role;
     }
   }
@@ -123,18 +164,78 @@ bool is_runtime_library(const std::string& path) {
                                          [&](std::string_view beginning) { return file.starts_with(beginning); });
 }
 
+std::string short_function_name(const std::string& name) {
+  constexpr std::string_view kNameless = "(anonymous namespace)::", kOperator = "operator";
+  std::string text = name;
+  for (size_t at = text.find(kNameless); at != std::string::npos; at = text.find(kNameless))
+    text.erase(at, kNameless.size());
+  for (size_t at = text.find(" [clone "); at != std::string::npos; at = text.find(" [clone "))
+    text.erase(at, text.find(']', at) == std::string::npos ? std::string::npos : text.find(']', at) + 1 - at);
+  // "pthread_mutex_lock@@GLIBC_2.2.5".
+  if (const size_t version = text.find('@'); version != std::string::npos && version > 0) text.resize(version);
+  // Parameters go, arguments of templates become "..": what is between brackets, but for operators' own names.
+  std::string result;
+  int angles = 0, rounds = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (angles + rounds == 0 && text.compare(at, kOperator.size(), kOperator) == 0) {
+      size_t end = at + kOperator.size();
+      if (text.compare(end, 2, "()") == 0) end += 2;
+      while (end < text.size() && std::string_view("<>=-").find(text[end]) != std::string_view::npos) ++end;
+      result += text.substr(at, end - at);
+      at = end - 1;
+      continue;
+    }
+    const char c = text[at];
+    if (c == '<' && rounds == 0 && angles++ == 0) result += "<..>";
+    if (c == '(' && angles == 0) ++rounds;
+    if (angles + rounds == 0) result += c;
+    if (c == '>' && rounds == 0 && angles > 0) --angles;
+    if (c == ')' && angles == 0 && rounds > 0) --rounds;
+  }
+  if (result.ends_with(" const")) result.resize(result.size() - 6);
+  // Templates' names begin with what they return.
+  if (result == text) return result;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t at = 0; at < result.size(); ++at) {
+    depth += result[at] == '<' ? 1 : result[at] == '>' ? -1 : 0;
+    if (result.compare(at, kOperator.size(), kOperator) == 0) break;
+    if (result[at] == ' ' && depth <= 0) begin = at + 1;
+  }
+  result.erase(0, begin);
+  return result.empty() ? name : result;
+}
+
 std::string HotFunction::name() const {
   if (!function.empty()) return function;
   const std::string file = library.substr(library.rfind('/') + 1);
   return file.empty() || library.starts_with("//") ? "generated code" : "in " + file;
 }
 
+std::string HotFunction::short_name() const { return function.empty() ? name() : short_function_name(function); }
+
 std::string HotFunction::place() const {
   if (!source.empty()) return source.substr(source.rfind('/') + 1) + (line > 0 ? ":" + std::to_string(line) : "");
   return library.substr(library.rfind('/') + 1);
 }
 
-std::string HotFunction::in_words() const { return name() + (place().empty() ? "" : " (" + place() + ")"); }
+std::string HotFunction::in_words() const { return short_name() + (place().empty() ? "" : " (" + place() + ")"); }
+
+bool HotFunction::works_for_caller() const {
+  return role != CodeRole::kOwn || is_runtime_library(library) || is_system_source(source);
+}
+
+std::string HotFunction::own_words() const {
+  if (!works_for_caller() || caller.empty()) return in_words();
+  return short_function_name(caller) + (caller_place.empty() ? "" : " (" + caller_place + ")");
+}
+
+std::string WaitPlace::in_words() const {
+  std::string text = function.empty() ? "code without a name" : short_function_name(function);
+  if (!source.empty()) text += " (" + source + ")";
+  const std::string through = entry.empty() ? call : short_function_name(entry);
+  return through.empty() ? text : text + ", in " + through;
+}
 
 size_t HotLoop::count(CodeTrait trait) const {
   return static_cast<size_t>(std::count_if(instructions.begin(), instructions.end(),

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "base/result.h"
 #include "measure/diagnose/observe/code_map.h"
 #include "measure/diagnose/observe/mapped_files.h"
+#include "measure/diagnose/observe/script_lines.h"
 #include "measure/diagnose/observe/thread_states.h"
 #include "measure/diagnose/observe/timeline.h"
 #include "profile/collect/native/perf_event_collector.h"
@@ -39,9 +41,11 @@ enum class CodeRole : uint8_t {
   kLoader,      // the dynamic linker
   kBlas,
   kInputOutput,
-  kText,  // text by the rules of a locale: order, letters, characters of several bytes
+  kText,       // text by the rules of a locale: order, letters, characters of several bytes
+  kFileNames,  // opening, closing, finding files
+  kLength,     // looking for the end of a string
 };
-inline constexpr size_t kCodeRoles = 13;
+inline constexpr size_t kCodeRoles = 15;
 std::string_view code_role_text(CodeRole role);
 
 // Libraries that work for whoever calls them.
@@ -49,6 +53,10 @@ bool is_runtime_library(const std::string& path);
 
 // Whose work a function is, by its name and library.
 CodeRole code_role_of(const std::string& function, const std::string& library);
+
+// "multiply" of "(anonymous namespace)::multiply(double const*) [clone .constprop.0]", "std::map<..>::find" of a
+// template's: for people, who don't need what overloads differ by.
+std::string short_function_name(const std::string& name);
 
 // What an instruction of a loop read or wrote while it was sampled, by the registers that form its address.
 struct LoopStream {
@@ -78,23 +86,51 @@ struct HotFunction {
   int line = 0;  // where most samples lie
   std::string compiler;
   CodeRole role = CodeRole::kOwn;
-  double cpu_share = 0;      // of all samples, 0 to 1
-  double kernel_share = 0;   // of all samples: those in the kernel that this function's calls caused
-  std::string caller;        // of a role that isn't its own: who most often called it
+  double cpu_share = 0;     // of all samples, 0 to 1
+  double kernel_share = 0;  // of all samples: those in the kernel that this function's calls caused
+  // Of code that works for its caller (another role, a library, a header of the system): the nearest function of the
+  // user's that most often called it.
+  std::string caller;
   std::string caller_place;  // its source and line
+  std::string entry;         // the library's function that the caller called, and that led here
   double caller_share = 0;   // of this function's samples
   // Of this function's samples, those on or right behind an instruction of the kind.
   double divide_share = 0, float_divide_share = 0, atomic_share = 0, pause_share = 0, indirect_call_share = 0;
   double float_share = 0, vector_share = 0, load_share = 0;
   double stack_operand_share = 0;  // where it has a loop, on the average with the share of its instructions
   std::optional<HotLoop> loop;
-  std::string name() const;      // function, or what is known instead
-  std::string in_words() const;  // both
-  std::string place() const;     // "file.cc:12", or the library's name
+  std::string name() const;  // function, or what is known instead
+  std::string short_name() const;
+  std::string in_words() const;  // short_name() and place()
+  bool works_for_caller() const;
+  std::string own_words() const;  // of the user's own code: this, or the caller
+  std::string place() const;      // "file.cc:12", or the library's name
+};
+
+// What threads waited for at a place of the program.
+struct WaitPlace {
+  ThreadState state = ThreadState::kOther;
+  double s = 0;  // of all threads
+  double first_thread_s = 0;
+  std::string call;          // the system call
+  std::string entry;         // the library's function that the user's own code called: "pthread_mutex_lock"
+  std::string function;      // the nearest of the user's own; empty: not known
+  std::string source;        // "file.cc:12"
+  size_t objects_count = 0;  // locks, or what else is waited for, by their addresses
+  size_t threads_count = 0;
+  std::string in_words() const;
+};
+
+// Time in which fewer threads ran than could, and the one that did.
+struct LoneTime {
+  double s = 0;
+  double lost_ratio = 0;  // of the wall time, that would go if all CPUs shared that work
+  std::string where;      // what it ran most
 };
 
 struct Observation {
   ProcessOutcome run;
+  std::set<std::string> libraries;  // names of the files whose code was mapped; empty: not known
   double samples_count = 0;
   double lost_ratio = 0;
   std::string no_samples;                       // why there are none
@@ -102,6 +138,10 @@ struct Observation {
   std::array<double, kCodeRoles> role_share{};  // of all samples, callers' own work excluded
   std::optional<double> kernel_share;           // of all samples; absent where the kernel may not be looked at
   ThreadTimes threads, first_thread;
+  ThreadTimes idle;                // wall time in which no thread ran, by what was waited for
+  std::vector<WaitPlace> waits;    // longest first
+  std::vector<ScriptLine> script;  // of Python scripts, most time first
+  LoneTime serial, uneven;  // the first thread alone; others alone, while those that were through waited for them
   int64_t looks = 0;
   std::string no_system_calls;  // why what threads wait for is not known
   double processes_started_count = 0, programs_started_count = 0, threads_started_count = 0;
@@ -122,6 +162,7 @@ struct ObserveRequest {
   AroundRun around;
   bool pass_output = false;
   double limit_s = 0;
+  double cpus_count = 1;                   // that the program may use
   double samples_per_s = 997;              // of CPU time
   PerfEventCollector* hardware = nullptr;  // whose counters are read where they can be; null: none
   bool watch_mappings = false;             // for Observation::mapped

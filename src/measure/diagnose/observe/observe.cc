@@ -1,20 +1,86 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "base/process/program_inspector.h"
 #include "measure/diagnose/observe/observation.h"
+#include "measure/diagnose/observe/wait_places.h"
 #include "profile/collect/native/cpu_sampler.h"
 
 namespace perfcast::measure {
 namespace {
 
-constexpr double kLooksApart_s = 0.02;
+constexpr double kLooksApart_s = 0.02, kScriptLooksApart_s = 0.01;  // lines of a script are known by looks alone
 constexpr double kFewSamples = 100;
 
 uint64_t monotonic_ns() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();  // CLOCK_MONOTONIC
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+// A script that only finds the program and starts it: pyenv's, asdf's.
+void add_shim(const ProgramFacts& program, const std::map<pid_t, std::vector<std::string>>& programs,
+              Observation& observation) {
+  if (!program.is_script) return;
+  for (const auto& [process, paths] : programs) {
+    // The same process became another program.
+    if (paths.size() < 2 || paths.front() == paths.back()) continue;
+    observation.notes.push_back(fmt::format(
+        "{} is a script that starts {}: the start is its own; run that program directly", program.path, paths.back()));
+    return;
+  }
+}
+
+// Whether threads other than those that ran alone did a part of the same kind, but a smaller one: else they are there
+// for something else, or it was other programs that held one of them up.
+bool others_worked_less(const std::vector<ThreadsLook>& spans, const CpuSamples& samples) {
+  constexpr double kLeast = 0.1, kMost = 0.87;
+  std::map<pid_t, double> alone_s, all;
+  for (const ThreadsLook& span : spans) alone_s[span.runner] += span.end_s - span.start_s;
+  for (const CpuSample& sample : samples.samples) all[sample.thread] += 1;
+  const auto longest = std::max_element(alone_s.begin(), alone_s.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (longest == alone_s.end()) return false;
+  double others = 0;
+  for (const auto& [thread, count] : all) others = thread == longest->first ? others : std::max(others, count);
+  return others >= kLeast * all[longest->first] && others <= kMost * all[longest->first];
+}
+
+// How long, what it costs, and what ran most then.
+LoneTime lone_time(const std::vector<ThreadsLook>& spans, double cpus_count, uint64_t start_ns,
+                   const CpuSamples& samples, const std::vector<int32_t>& function_of_sample, bool is_serial,
+                   const Observation& observation) {
+  LoneTime lone;
+  double lost_s = 0;
+  for (const ThreadsLook& span : spans) {
+    const double length_s = span.end_s - span.start_s;
+    lone.s += length_s;
+    lost_s += length_s * (1 - span.running / cpus_count);
+  }
+  if (!is_serial && !others_worked_less(spans, samples)) return {};
+  if (observation.run.wall_s > 0) lone.lost_ratio = std::min(1.0, lost_s / observation.run.wall_s);
+  std::map<int32_t, size_t> seen;
+  size_t samples_count = 0;
+  size_t at = 0;
+  for (size_t i = 0; i < function_of_sample.size() && at < spans.size(); ++i) {
+    const uint64_t time_ns = samples.samples[i].time_ns;
+    const double time_s = time_ns > start_ns ? 1e-9 * static_cast<double>(time_ns - start_ns) : 0;
+    while (at < spans.size() && spans[at].end_s < time_s) ++at;
+    if (at == spans.size() || time_s < spans[at].start_s) continue;
+    ++samples_count;
+    if (function_of_sample[i] != kNoFunction) ++seen[function_of_sample[i]];
+  }
+  // Ready, but without a CPU, it waits for other programs, and the threads beside it wait with it.
+  const double ran_s = static_cast<double>(samples_count) * samples.period_s;
+  const double ran_ratio = lone.s > 0 ? std::min(1.0, ran_s / lone.s) : 0;
+  lone.s *= ran_ratio;
+  lone.lost_ratio *= ran_ratio;
+  const auto most =
+      std::max_element(seen.begin(), seen.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most != seen.end()) lone.where = observation.functions[static_cast<size_t>(most->first)].own_words();
+  return lone;
 }
 
 }  // namespace
@@ -26,6 +92,7 @@ Result<Observation> observe(const ObserveRequest& request) {
   CpuSampler sampler(request.samples_per_s);
   ThreadStates states;
   MappingWatch mappings;
+  ScriptLines script;
   ProcessRequest process;
   process.executable = program->path;
   process.arguments = request.command;
@@ -35,7 +102,10 @@ Result<Observation> observe(const ObserveRequest& request) {
   process.output = request.pass_output ? StreamTo::kPass : StreamTo::kDiscard;
   process.limit_s = request.limit_s;
   process.watch = true;
-  process.looks_apart_s = kLooksApart_s;
+  const bool is_script = std::any_of(request.command.begin(), request.command.end(), [](const std::string& word) {
+    return word.ends_with(".py") || word.find("python") != std::string::npos;
+  });
+  process.looks_apart_s = is_script ? kScriptLooksApart_s : kLooksApart_s;
   Status sampled;
   // Counters that nobody has cost each process that is started all the same.
   const Status offered = request.hardware != nullptr ? request.hardware->available() : Status();
@@ -49,6 +119,7 @@ Result<Observation> observe(const ObserveRequest& request) {
   process.on_look = [&](double now_s, const std::vector<pid_t>& processes) {
     sampler.drain();
     states.look(now_s, processes);
+    script.look(states.now());
     if (request.watch_mappings) mappings.look(now_s, processes);
   };
   auto run = run_process(process);
@@ -60,6 +131,12 @@ Result<Observation> observe(const ObserveRequest& request) {
   for (const RunInterval& interval : observation.run.course) observation.ready_s += interval.ready_s;
   observation.threads = states.all();
   observation.first_thread = states.first_thread();
+  observation.script = script.lines();
+  if (!script.missing().empty()) observation.notes.push_back(script.missing());
+  add_shim(*program, script.programs(), observation);
+  observation.idle = states.idle();
+  CodeMap code;
+  observation.waits = wait_places(states, code, observation.threads, observation.first_thread);
   observation.looks = states.looks();
   observation.no_system_calls = states.missing();
   if (request.watch_mappings) {
@@ -69,11 +146,15 @@ Result<Observation> observe(const ObserveRequest& request) {
       for (const CodeMapping& mapping : state) add_mapping(observation.mapped, mapping);
     }
   }
+  for (const CodeMappings& state : samples.mappings) {
+    for (const CodeMapping& mapping : state) {
+      if (mapping.path.starts_with('/')) observation.libraries.insert(mapping.path.substr(mapping.path.rfind('/') + 1));
+    }
+  }
   std::vector<int32_t> function_of_sample;
   if (!sampled) {
     observation.no_samples = sampled.error().message;
   } else {
-    CodeMap code;
     function_of_sample = summarise_samples(samples, code, observation);
     observation.lost_ratio = samples.lost_ratio;
     if (samples.user_only) {
@@ -99,6 +180,11 @@ Result<Observation> observe(const ObserveRequest& request) {
     }
     if (observation.lost_ratio > 0.05)
       observation.notes.push_back(fmt::format("{:.0f}% of the samples were lost", 100 * observation.lost_ratio));
+  }
+  for (const bool is_serial : {true, false}) {
+    LoneTime& lone = is_serial ? observation.serial : observation.uneven;
+    lone = lone_time(lone_spans(states.course(), request.cpus_count, is_serial), request.cpus_count, start_ns, samples,
+                     function_of_sample, is_serial, observation);
   }
   const std::vector<ThreadStateSpan> history = states.history();
   TimelineInputs course{samples, function_of_sample, {}, history, observation.run.wall_s, 0, start_ns};

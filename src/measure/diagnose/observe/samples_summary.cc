@@ -14,6 +14,7 @@ constexpr double kLoopShare = 0.5;       // of a function's samples, that a loop
 constexpr double kLookedAtShare = 0.02;  // of all samples: functions whose instructions are looked at
 constexpr uint64_t kMostLoopBytes = 4096;
 constexpr size_t kMostStreams = 32;
+constexpr size_t kFramesLookedAt = 16;
 
 struct Spot {
   std::string path;  // empty: no file
@@ -36,7 +37,7 @@ struct Sum {
   std::map<uint64_t, double> addresses;                     // user code
   std::vector<std::pair<uint32_t, uint64_t>> user_samples;  // number of the sample, address as the file numbers it
   std::map<std::pair<std::string, int>, double> lines;
-  std::map<std::pair<std::string, std::string>, double> callers;  // function, "file:line"
+  std::map<std::tuple<std::string, std::string, std::string>, double> callers;  // function, "file:line", entry
   std::map<std::string, double> compilers;
 };
 
@@ -78,7 +79,7 @@ Spot Summary::spot_of(const CodeMappings& mappings, uint64_t address) {
 std::vector<Spot> Summary::returns_of(const CodeMappings& mappings, const CpuSample& sample) {
   std::vector<Spot> returns;
   for (const uint64_t word : sample.stack) {
-    if (returns.size() == kMostReturns) break;
+    if (returns.size() == kFramesLookedAt) break;
     for (auto mapping = mappings.rbegin(); mapping != mappings.rend(); ++mapping) {
       if (word <= mapping->start || word >= mapping->end) continue;
       const uint64_t offset = word - mapping->start + mapping->file_offset_bytes;
@@ -111,7 +112,7 @@ void Summary::add_all() {
     std::vector<Spot> returns;
     const bool nameless = place.function.empty();
     CodeRole role = code_role_of(place.function, spot.path);
-    if (runtime || role != CodeRole::kOwn) returns = returns_of(mappings, sample);
+    if (runtime || role != CodeRole::kOwn || is_system_source(place.source)) returns = returns_of(mappings, sample);
     // A library's inner functions often have no name: the first one that has called them does.
     if (nameless && runtime) {
       for (const Spot& of : returns) {
@@ -136,11 +137,22 @@ void Summary::add_all() {
     if (!place.source.empty()) sum.lines[{place.source, place.line}] += 1;
     if (!place.compiler.empty()) sum.compilers[place.compiler] += 1;
     roles_.at(static_cast<size_t>(role)) += 1;
+    // The nearest that is the user's; else the nearest that is no runtime's.
+    const Spot* caller = nullptr;
+    std::string entry = place.function, entry_of_caller;
     for (const Spot& of : returns) {
-      if (is_runtime_library(of.path) || of.place->function.empty()) continue;
-      sum.callers[{of.place->function, short_place(*of.place)}] += 1;
-      break;
+      if (of.place->function.empty()) continue;
+      if (!is_runtime_library(of.path)) {
+        const bool is_own = !is_system_source(of.place->source);
+        if (caller == nullptr || is_own) {
+          caller = &of;
+          entry_of_caller = entry;
+        }
+        if (is_own) break;
+      }
+      entry = of.place->function;
     }
+    if (caller != nullptr) sum.callers[{caller->place->function, short_place(*caller->place), entry_of_caller}] += 1;
   }
 }
 
@@ -270,7 +282,7 @@ void Summary::finish(Observation& observation) {
     if (!sum.compilers.empty()) function.compiler = most(sum.compilers)->first;
     if (!sum.callers.empty()) {
       const auto& [caller, count] = *most(sum.callers);
-      std::tie(function.caller, function.caller_place) = caller;
+      std::tie(function.caller, function.caller_place, function.entry) = caller;
       function.caller_share = count / sum.samples;
     }
     if (function.cpu_share >= kLookedAtShare && !sum.addresses.empty()) look_at_instructions(sum, function);

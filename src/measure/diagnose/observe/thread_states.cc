@@ -1,6 +1,7 @@
 #include "measure/diagnose/observe/thread_states.h"
 
 #include <dirent.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,8 @@
 
 #include "base/file.h"
 #include "base/process/program_inspector.h"
+#include "base/text.h"
+#include "measure/diagnose/observe/mapped_files.h"
 
 namespace perfcast::measure {
 namespace {
@@ -252,6 +255,60 @@ void ThreadStates::drop_short_spans() {
   is_full_ = spans_count_ > kMostSpans - kMostSpans / 10;
 }
 
+bool read_memory(pid_t process, uint64_t address, void* to, size_t bytes) {
+  iovec here{to, bytes}, there{reinterpret_cast<void*>(address), bytes};
+  return process_vm_readv(process, &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
+}
+
+namespace {
+
+// Words of another process' memory, up to where it ends.
+std::vector<uint64_t> words_of(pid_t process, uint64_t address, size_t bytes) {
+  constexpr uint64_t kPage = 4096;
+  std::vector<uint64_t> words(bytes / sizeof(uint64_t));
+  iovec here{words.data(), bytes};
+  // A piece is read as a whole or not at all.
+  std::array<iovec, 4> there{};
+  size_t pieces = 0;
+  for (uint64_t at = address; at < address + bytes && pieces < there.size(); ++pieces) {
+    const uint64_t end = std::min(address + bytes, (at / kPage + 1) * kPage);
+    there.at(pieces) = {reinterpret_cast<void*>(at), end - at};
+    at = end;
+  }
+  const ssize_t got = process_vm_readv(process, &here, 1, there.data(), pieces, 0);
+  words.resize(got > 0 ? static_cast<size_t>(got) / sizeof(uint64_t) : 0);
+  return words;
+}
+
+}  // namespace
+
+void ThreadStates::remember_wait(const ThreadWait& wait, const std::string& syscall, double now_s) {
+  constexpr size_t kStackBytes = 4096;
+  constexpr double kMapsApart_s = 0.5;
+  // The same call at the same place is the same wait, or one of a loop.
+  const auto open = open_waits_.find(wait.thread);
+  if (open != open_waits_.end() && open->second.syscall == syscall) {
+    waits_[open->second.index].s += wait.s;
+    return;
+  }
+  if (waits_.size() == kMostWaits) return;
+  ThreadWait added = wait;
+  // "NR ARG1 ... ARG6 SP PC"
+  const std::vector<std::string> words = split(trim(syscall), ' ');
+  if (words.size() == 9) {
+    added.object = std::strtoull(words[1].c_str(), nullptr, 16);
+    added.code = std::strtoull(words[8].c_str(), nullptr, 16);
+    added.stack = words_of(wait.process, std::strtoull(words[7].c_str(), nullptr, 16) & ~uint64_t{7}, kStackBytes);
+    if (const auto at = mapped_s_.find(wait.process); at == mapped_s_.end() || now_s - at->second > kMapsApart_s) {
+      mapped_s_[wait.process] = now_s;
+      const auto maps = read_file("/proc/" + std::to_string(wait.process) + "/maps", size_t{1} << 22);
+      if (maps) mappings_[wait.process] = executable_mappings(*maps);
+    }
+  }
+  open_waits_[wait.thread] = {syscall, waits_.size()};
+  waits_.push_back(std::move(added));
+}
+
 void ThreadStates::look(double now_s, const std::vector<pid_t>& processes) {
   const double began_s = last_s_, length_s = std::max(0.0, now_s - last_s_);
   last_s_ = now_s;
@@ -259,11 +316,17 @@ void ThreadStates::look(double now_s, const std::vector<pid_t>& processes) {
   static const std::string instruction_set = host_instruction_set();
   // The program's own process is the last one that run_process() names.
   if (first_process_ == 0 && !processes.empty()) first_process_ = processes.back();
+  now_.clear();
+  ThreadsLook together;
+  together.start_s = began_s;
+  together.end_s = now_s;
+  std::array<bool, kThreadStates> present{};
   ThreadState first = ThreadState::kOther;
   std::optional<ThreadState> started;  // of what its first process started: running, or what one of them waits for
   for (const pid_t process : processes) {
     const std::string folder = "/proc/" + std::to_string(process);
     const std::vector<pid_t> tasks = threads_of(process);
+    int32_t running = 0;
     for (const pid_t task : tasks) {
       const std::string of_task = folder + "/task/" + std::to_string(task);
       const auto stat = read_file(of_task + "/stat", 4096);
@@ -278,9 +341,27 @@ void ThreadStates::look(double now_s, const std::vector<pid_t>& processes) {
           thread_state_of({*stat, syscall ? std::string_view(*syscall) : std::string_view(), &tasks}, instruction_set,
                           [&](int64_t number) { return link_target(folder + "/fd/" + std::to_string(number)); });
       all_.s[static_cast<size_t>(state)] += length_s;
+      present.at(static_cast<size_t>(state)) = true;
+      now_.push_back({process, task, state, length_s});
+      if (state == ThreadState::kRunning) {
+        together.runner = ++together.running == 1 ? task : 0;
+        together.most_in_process = std::max(together.most_in_process, ++running);
+        together.is_first = task == process;
+      }
+      if (tasks.size() > 1) {
+        ++together.threads;
+        const bool is_through = state == ThreadState::kSignal || state == ThreadState::kJoin;
+        together.through += is_through ? 1 : 0;
+        together.elsewhere += !is_through && state != ThreadState::kRunning ? 1 : 0;
+      }
       const bool waits = state != ThreadState::kRunning && syscall.ok();
       remember({process, task, began_s, now_s, state,
                 waits ? waiting_call_name(*syscall, instruction_set) : std::string_view()});
+      if (waits) {
+        ThreadWait wait{process, task, state, waiting_call_name(*syscall, instruction_set), 0, length_s, false, 0, {}};
+        wait.is_first_thread = task == process && process == first_process_;
+        remember_wait(wait, *syscall, now_s);
+      }
       if (task != process) continue;
       if (process == first_process_) first = state;
       const bool waits_itself = state == ThreadState::kChild;
@@ -290,6 +371,16 @@ void ThreadStates::look(double now_s, const std::vector<pid_t>& processes) {
   // Who waits for what it started waits for what that waits for.
   if (first == ThreadState::kChild && started) first = *started;
   first_.s[static_cast<size_t>(first)] += length_s;
+  if (course_.size() < kMostSpans) course_.push_back(together);
+  if (together.running > 0) return;
+  // What others wait for the end of is what they do.
+  using enum ThreadState;
+  for (const ThreadState of :
+       {kStorage, kPaging, kNetwork, kSleep, kPipe, kPoll, kTerminal, kLock, kSignal, kOther, kChild, kJoin}) {
+    if (!present.at(static_cast<size_t>(of))) continue;
+    idle_.s[static_cast<size_t>(of)] += length_s;
+    break;
+  }
 }
 
 }  // namespace perfcast::measure

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "profile/collect/native/cpu_sampler.h"
+
 namespace perfcast::measure {
 
 enum class ThreadState : uint8_t {
@@ -47,6 +49,40 @@ struct ThreadStateSpan {
   std::string_view call;  // name of the system call that it waits in; empty: not known, or none
 };
 
+// A thread that waited in a system call at one place, from its first look to its last.
+struct ThreadWait {
+  pid_t process = 0, thread = 0;
+  ThreadState state = ThreadState::kOther;
+  std::string_view call;
+  uint64_t object = 0;  // the call's first argument: a lock's address, a descriptor
+  double s = 0;
+  bool is_first_thread = false;
+  uint64_t code = 0;            // of the user code that called
+  std::vector<uint64_t> stack;  // words from the stack pointer on
+};
+
+// A thread at a look; it is taken to be so since the look before.
+struct ThreadNow {
+  pid_t process = 0, thread = 0;
+  ThreadState state = ThreadState::kOther;
+  double length_s = 0;
+};
+
+// Of another process' memory; false where not all of it can be read.
+bool read_memory(pid_t process, uint64_t address, void* to, size_t bytes);
+
+// One look at all threads; what they did is taken to be so since the look before.
+struct ThreadsLook {
+  double start_s = 0, end_s = 0;
+  int32_t running = 0;    // threads that ran or could
+  pid_t runner = 0;       // the one that did, where it was one
+  bool is_first = false;  // the runner is the first thread of its process
+  int32_t through = 0;    // of processes with several threads, those that waited for another's end or for a signal
+  int32_t elsewhere = 0;  // of the same, those that waited for a lock, a file, a time
+  int32_t threads = 0;    // of the same, all
+  int32_t most_in_process = 0;  // threads of one process that ran or could
+};
+
 class ThreadStates {
  public:
   // At `now_s` since the start these processes ran.
@@ -56,6 +92,14 @@ class ThreadStates {
   const ThreadTimes& first_thread() const {
     return first_;
   }  // of the program's first process; where that waits for what it started: of that
+  // Time in which nothing ran, by what was waited for.
+  const ThreadTimes& idle() const { return idle_; }
+  const std::vector<ThreadsLook>& course() const { return course_; }
+  const std::vector<ThreadNow>& now() const { return now_; }  // of the last look
+  const std::vector<ThreadWait>& waits() const { return waits_; }
+  // Code of the processes that waited.
+  const std::map<pid_t, CodeMappings>& mappings() const { return mappings_; }
+  static constexpr size_t kMostWaits = 20'000;
   int64_t looks() const { return looks_; }
   // Of all threads, each in the order of time; at most kMostSpans: of long runs the short ones belong to those before.
   std::vector<ThreadStateSpan> history() const;
@@ -68,7 +112,19 @@ class ThreadStates {
   void remember(const ThreadStateSpan& span);
   void drop_short_spans();
 
-  ThreadTimes all_, first_;
+  struct OpenWait {
+    std::string syscall;
+    size_t index = 0;
+  };
+  void remember_wait(const ThreadWait& wait, const std::string& syscall, double now_s);
+
+  ThreadTimes all_, first_, idle_;
+  std::vector<ThreadsLook> course_;
+  std::vector<ThreadNow> now_;
+  std::vector<ThreadWait> waits_;
+  std::map<pid_t, OpenWait> open_waits_;  // by thread
+  std::map<pid_t, CodeMappings> mappings_;
+  std::map<pid_t, double> mapped_s_;                     // when they were read last
   std::map<pid_t, std::vector<ThreadStateSpan>> spans_;  // by thread
   size_t spans_count_ = 0;
   double shortest_s_ = 0;  // that is kept

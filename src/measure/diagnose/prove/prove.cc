@@ -18,9 +18,8 @@ namespace perfcast::measure {
 namespace {
 
 constexpr int kScreeningPairs = 2;
-constexpr double kScreeningError = 0.04;  // of a ratio by two pairs
-constexpr double kWorthwhile = 0.97;      // of the time as it is: above it nothing is proven
-constexpr double kLeastBudget_s = 8;      // of one comparison
+constexpr double kWorthwhile = 0.97;  // of the time as it is: above it nothing is proven
+constexpr double kLeastBudget_s = 8;  // of one comparison
 constexpr double kByCpuTime = 0.65;
 constexpr double kShownByTrialAlone = 0.93;  // of findings that have no other evidence
 
@@ -34,7 +33,11 @@ class Prover {
 
  private:
   using Clock = std::chrono::steady_clock;
-  Result<double> time_of(const Experiment& experiment);
+  struct Seen {
+    double time_s = 0;
+    std::optional<double> events_count;  // of what the experiment is to take away
+  };
+  Result<Seen> run_of(const Experiment& experiment, TrialEffect effect);
   Status try_out(ExperimentResult& result);
   Status compile(ExperimentResult& result);
   Status check_other_code(const RebuiltProgram& built);
@@ -72,7 +75,21 @@ class Prover {
   std::map<MachineCode, std::string> tried_code_;  // with which flags; "": the user's own
 };
 
-Result<double> Prover::time_of(const Experiment& experiment) {
+std::optional<double> events_of(const ProcessOutcome& run, TrialEffect effect) {
+  switch (effect) {
+    case TrialEffect::kPageFaults:
+      return run.minor_faults;
+    case TrialEffect::kCalls:
+      return run.io ? std::optional(run.io->read_calls + run.io->write_calls) : std::nullopt;
+    case TrialEffect::kThreads:
+      return run.threads ? std::optional(static_cast<double>(*run.threads)) : std::nullopt;
+    case TrialEffect::kNone:
+      break;
+  }
+  return std::nullopt;
+}
+
+Result<Prover::Seen> Prover::run_of(const Experiment& experiment, TrialEffect effect) {
   ProcessRequest process;
   process.arguments = experiment.command(request_.command);
   const auto program = inspect_program(process.arguments);
@@ -80,6 +97,7 @@ Result<double> Prover::time_of(const Experiment& experiment) {
   process.executable = program->path;
   process.limit_s = limit_s(experiment);
   process.around = request_.around;
+  process.watch = effect == TrialEffect::kCalls || effect == TrialEffect::kThreads;
   const auto outcome = run_process(process);
   if (!outcome) return outcome.error();
   if (outcome->limit_reached)
@@ -90,20 +108,23 @@ Result<double> Prover::time_of(const Experiment& experiment) {
     return Error{"program-failed", is_as_it_is ? "the command fails now and then" : "the command fails under it", "",
                  ""};
   }
-  return experiment.by_cpu_time ? outcome->cpu_s() : outcome->wall_s;
+  return Seen{experiment.by_cpu_time ? outcome->cpu_s() : outcome->wall_s, events_of(*outcome, effect)};
 }
 
 Status Prover::screen(const Experiment& experiment, ExperimentResult& result) {
   Experiment as_it_is;
   as_it_is.by_cpu_time = experiment.by_cpu_time;
   std::array<double, 2> least = {INFINITY, INFINITY};
+  std::array<std::optional<double>, 2> events;
   for (int pair = 0; pair < kScreeningPairs; ++pair) {
     for (const size_t side : {0, 1}) {
-      const auto time = time_of(side == 0 ? as_it_is : experiment);
-      if (!time) return time.error();
-      least.at(side) = std::min(least.at(side), *time);
+      const auto seen = run_of(side == 0 ? as_it_is : experiment, experiment.effect);
+      if (!seen) return seen.error();
+      least.at(side) = std::min(least.at(side), seen->time_s);
+      events.at(side) = seen->events_count;
     }
   }
+  if (events[0] && events[1] && *events[0] > 0) result.removed_ratio = std::max(0.0, 1 - *events[1] / *events[0]);
   result.is_screened = true;
   result.ratio = least[0] > 0 ? least[1] / least[0] : 1;
   result.pairs_count = kScreeningPairs;
@@ -179,7 +200,7 @@ Status Prover::try_out(ExperimentResult& result) {
   }
   say("trying " + result.experiment.name);
   if (Status screened = screen(result.experiment, result); !screened) return screened;
-  if (result.ratio >= kWorthwhile) return {};
+  if (result.ratio >= kWorthwhile || result.is_ignored()) return {};
   if (left_s() >= comparison_s(result)) return compare(result.experiment, result);
   // Less CPU time on one CPU is evidence, no gain.
   result.is_promising = !result.experiment.changes_results && !result.experiment.by_cpu_time;
@@ -196,12 +217,12 @@ void Prover::take_gain(Finding& finding) const {
   } else if (proven != nullptr && !proven->experiment.by_cpu_time) {
     finding.gain_ratio = std::max(finding.gain_ratio, 1 - proven->ratio);
   }
+  // Of several trials that take the cause away, the one that gains most.
+  std::optional<double> most;
   for (const ExperimentResult& result : finding.results) {
-    if (!result.experiment.bounds_gain || !result.failed.empty()) continue;
-    // Two pairs alone may be off.
-    const double saved = 1 - result.ratio + (result.is_screened ? kScreeningError : 0);
-    finding.gain_ratio = std::min(finding.gain_ratio, std::max(0.0, saved));
+    if (const auto gain = result.most_gain()) most = std::max(most.value_or(0), *gain);
   }
+  if (most) finding.gain_ratio = std::min(finding.gain_ratio, *most);
 }
 
 Status Prover::run() {

@@ -26,7 +26,8 @@ struct ProofRequest {
 
 // Tries the findings' experiments, those of the largest gains first, and writes down what came of them. Each is looked
 // at by two pairs of runs; what these show no gain of is left at that, the others are run in turns until it is clear.
-// Findings that only an experiment can show take their gain from it, and go where there is none. A program that was
+// A trial that takes the cause away bounds its finding's gain: Finding::contradiction() says where nothing is left of
+// it. Findings that only an experiment can show take their gain from it, and go where there is none. A program that was
 // compiled anew must print what the user's prints, or no gain is claimed; what its build takes is not of the budget.
 // What a run of the command writes, each run writes again. Errors: "interrupted".
 Status prove_findings(const ProofRequest& request, std::vector<Finding>& findings);

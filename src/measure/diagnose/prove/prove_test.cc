@@ -78,6 +78,30 @@ TEST(Prove, TakesNoMoreThanWhatATrialSaves) {
   EXPECT_LT(findings.back().gain_ratio, 0.1);
 }
 
+// A trial of the remedy itself, that took nothing off; one that the program ignored says nothing.
+TEST(Finding, IsContradictedByATrialThatTookTheCauseAway) {
+  Finding finding = finding_with("page-faults", 0.5, {});
+  ExperimentResult result;
+  result.ratio = 1.01;
+  result.pairs_count = 2;
+  result.is_screened = true;
+  finding.results = {result};
+  EXPECT_EQ(finding.contradiction(), nullptr);
+  EXPECT_FALSE(finding.results[0].most_gain());
+  finding.results[0].removed_ratio = 0.1;
+  EXPECT_TRUE(finding.results[0].is_ignored());
+  EXPECT_EQ(finding.contradiction(), nullptr);
+  finding.results[0].removed_ratio = 0.9;
+  EXPECT_FALSE(finding.results[0].is_ignored());
+  EXPECT_NEAR(*finding.results[0].most_gain(), 0.03 / 0.9, 1e-12);
+  EXPECT_EQ(finding.contradiction(), &finding.results[0]);
+  finding.results[0].ratio = 0.8;
+  EXPECT_NEAR(*finding.results[0].most_gain(), 0.24 / 0.9, 1e-12);
+  EXPECT_EQ(finding.contradiction(), nullptr);
+  finding.results[0].failed = "it is not there";
+  EXPECT_FALSE(finding.results[0].most_gain());
+}
+
 TEST(Prove, SaysWhatItCouldNotTry) {
   Experiment fails;
   fails.name = "a program that isn't there";

@@ -21,6 +21,7 @@ Json experiment_json(const ExperimentResult& result) {
           {"pairs_count", result.pairs_count},
           {"is_gain", known && result.is_gain()},
           {"is_promising", known && result.is_promising},
+          {"is_ignored", known && result.is_ignored()},
           {"flags", result.experiment.flags.empty() ? Json() : Json(result.experiment.flags)},
           {"output_differs", result.output_differs},
           {"changes_results", result.experiment.changes_results},
@@ -36,7 +37,8 @@ Json finding_json(const Finding& finding) {
   return {{"cause", finding.cause},
           {"title", finding.title},
           {"kind", std::string(to_text(finding.basis))},
-          {"severity_ratio", finding.gain_ratio},
+          {"severity_ratio", finding.no_gain.empty() ? Json(finding.gain_ratio) : Json()},
+          {"no_severity", finding.no_gain.empty() ? Json() : Json(finding.no_gain)},
           {"evidence", finding.evidence},
           {"advice", finding.advice},
           {"if_wrong", finding.if_wrong},
@@ -155,6 +157,50 @@ Json roofline_json(const Diagnosis& diagnosis) {
           {"products", products}};
 }
 
+Json by_state_json(const ThreadTimes& times) {
+  Json json = Json::object();
+  for (size_t i = 1; i < kThreadStates; ++i) {
+    if (const auto state = static_cast<ThreadState>(i); times.of(state) > 0)
+      json[std::string(thread_state_text(state))] = times.of(state);
+  }
+  return json;
+}
+
+Json waits_json(const Observation& seen) {
+  constexpr size_t kMost = 50;
+  Json places = Json::array();
+  for (const WaitPlace& place : seen.waits) {
+    if (places.size() == kMost) break;
+    places.push_back({{"for", std::string(thread_state_text(place.state))},
+                      {"threads_s", place.s},
+                      {"function", place.function},
+                      {"place", place.source},
+                      {"entry", place.entry},
+                      {"system_call", place.call},
+                      {"objects_count", place.objects_count},
+                      {"threads_count", place.threads_count}});
+  }
+  return {{"places", places},
+          {"nothing_ran_s_by_what", by_state_json(seen.idle)},
+          {"first_thread_alone_s", seen.serial.s},
+          {"uneven_threads_s", seen.uneven.s}};
+}
+
+Json script_json(const Observation& seen) {
+  constexpr size_t kMost = 100;
+  Json lines = Json::array();
+  for (const ScriptLine& line : seen.script) {
+    if (lines.size() == kMost) break;
+    lines.push_back({{"file", line.file},
+                     {"function", line.function},
+                     {"line", line.line},
+                     {"text", line.text},
+                     {"cpu_s", line.cpu_s},
+                     {"waiting_s_by_what", by_state_json(line.waits)}});
+  }
+  return lines;
+}
+
 // Microseconds are finer than what was sampled.
 Json rounded_json(const std::vector<double>& values) {
   Json json = Json::array();
@@ -210,6 +256,8 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
           {"core_cycles_ratio_by_bound", diagnosis.bounds},
           {"findings", findings},
           {"functions", functions},
+          {"waits", waits_json(seen)},
+          {"script", script_json(seen)},
           {"bloat", diagnosis.bloat ? code_bloat_json(*diagnosis.bloat) : Json()},
           {"roofline", diagnosis.roofline ? roofline_json(diagnosis) : Json()},
           {"timeline", seen.timeline.intervals_count() > 0 ? timeline_json(seen) : Json()},

@@ -86,7 +86,11 @@ TEST(DiagnosisJson, HasRooflineAndTimeline) {
 TEST(ShortFunctionName, LeavesOutWhatSaysLittle) {
   EXPECT_EQ(short_function_name("(anonymous namespace)::multiply(double const*, void (*)(int)) [clone .constprop.0]"),
             "multiply");
-  EXPECT_EQ(short_function_name("std::vector<int>::push_back(int const&) const"), "std::vector<int>::push_back");
+  EXPECT_EQ(short_function_name("std::vector<int>::push_back(int const&) const"), "std::vector<..>::push_back");
+  EXPECT_EQ(short_function_name("std::map<int, a<b> > std::make<int>(std::pair<int, int>&&)"), "std::make<..>");
+  EXPECT_EQ(short_function_name("operator<< <char>(std::ostream&, char)"), "operator<< <..>");
+  EXPECT_EQ(short_function_name("bool operator< <int>(a<int> const&)"), "operator< <..>");
+  EXPECT_EQ(short_function_name("__pthread_mutex_lock@GLIBC_2.2.5"), "__pthread_mutex_lock");
   EXPECT_EQ(short_function_name("main"), "main");
   EXPECT_EQ(short_function_name("f::operator()"), "f::operator()");
   EXPECT_EQ(short_function_name("in libc.so.6"), "in libc.so.6");

@@ -16,6 +16,13 @@ namespace {
 constexpr size_t kFunctionsShown = 8, kPointsShown = 5;
 constexpr double kFewestShown = 20;  // samples
 
+// Names have no end where templates take templates.
+std::string cut(const std::string& name) {
+  constexpr size_t kMost = 40;
+  const std::string text = printable(name);
+  return text.size() > kMost ? text.substr(0, kMost - 3) + "..." : text;
+}
+
 void add_time(const Diagnosis& diagnosis, std::string& text) {
   const Observation& seen = diagnosis.seen;
   const ProcessOutcome& run = seen.run;
@@ -44,7 +51,7 @@ void add_time(const Diagnosis& diagnosis, std::string& text) {
   }
 }
 
-void add_functions(const Diagnosis& diagnosis, std::string& text) {
+void add_functions(const Diagnosis& diagnosis, size_t columns, std::string& text) {
   const Observation& seen = diagnosis.seen;
   if (seen.functions.empty() || seen.samples_count < kFewestShown) return;
   text += fmt::format("\nhot functions, by {:.0f} samples of the CPU time\n", seen.samples_count);
@@ -55,21 +62,41 @@ void add_functions(const Diagnosis& diagnosis, std::string& text) {
   table.add_column("called by", TextTable::Align::kLeft);
   for (size_t i = 0; i < std::min(kFunctionsShown, seen.functions.size()); ++i) {
     const HotFunction& function = seen.functions[i];
-    const std::string name = printable(function.name());
-    table.add_row({percent_words(function.cpu_share), name.size() > 48 ? name.substr(0, 45) + "..." : name,
-                   printable(function.place()), printable(function.caller)});
+    const std::string caller = function.caller.empty() ? "" : short_function_name(function.caller);
+    table.add_row({percent_words(function.cpu_share), cut(function.short_name()), cut(function.place()), cut(caller)});
   }
-  text += table.to_text();
+  text += table.to_text(columns);
+}
+
+void add_script(const Diagnosis& diagnosis, size_t columns, std::string& text) {
+  const std::vector<ScriptLine>& lines = diagnosis.seen.script;
+  constexpr double kLeastShown = 0.02;
+  if (lines.empty()) return;
+  text += "\nhot lines of the script, by looks at its frames\n";
+  TextTable table;
+  table.add_column("  CPU s", TextTable::Align::kRight);
+  table.add_column("waiting s", TextTable::Align::kRight);
+  table.add_column("function", TextTable::Align::kLeft);
+  table.add_column("where", TextTable::Align::kLeft);
+  table.add_column("line", TextTable::Align::kLeft);
+  size_t shown = 0;
+  for (const ScriptLine& line : lines) {
+    const double waits_s = line.waits.total();
+    if (line.cpu_s + waits_s < kLeastShown * diagnosis.seen.run.wall_s || shown++ == kFunctionsShown) break;
+    table.add_row({fmt::format("{:.2f}", line.cpu_s), fmt::format("{:.2f}", waits_s), cut(line.function),
+                   cut(line.place()), cut(line.text)});
+  }
+  text += table.to_text(columns);
 }
 
 void add_roofline(const Diagnosis& diagnosis, std::string& text) {
   if (!diagnosis.roofline || diagnosis.roofline->points.empty()) return;
-  text += "\nhot functions beside what one CPU of this machine reaches (measured)\n";
+  text += "\nhot functions, counted under the instrumenter, beside what one CPU of this machine reaches (measured)\n";
   size_t shown = 0;
   for (const RooflinePoint& point : diagnosis.roofline->points) {
     if (shown++ == kPointsShown) break;
-    const std::string name = printable(diagnosis.seen.functions[point.function].name());
-    text += fmt::format("  {}: {}\n", name.size() > 48 ? name.substr(0, 45) + "..." : name, roofline_in_words(point));
+    text +=
+        fmt::format("  {}: {}\n", cut(diagnosis.seen.functions[point.function].short_name()), roofline_in_words(point));
   }
 }
 
@@ -90,10 +117,11 @@ std::vector<std::string> all_notes(const Diagnosis& diagnosis) {
   return notes;
 }
 
-std::string diagnosis_text(const Diagnosis& diagnosis) {
+std::string diagnosis_text(const Diagnosis& diagnosis, size_t columns) {
   std::string text = printable(join(diagnosis.command, " ")) + "\n\n";
   add_time(diagnosis, text);
-  add_functions(diagnosis, text);
+  add_script(diagnosis, columns, text);
+  add_functions(diagnosis, columns, text);
   if (!diagnosis.bounds.empty()) {
     const CoreBoundRatios bounds(diagnosis.bounds.begin(), diagnosis.bounds.end());
     text += fmt::format("\nwhat bounds its instructions on this core ({}, modelled): {}\n", diagnosis.design,

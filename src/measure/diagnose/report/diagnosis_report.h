@@ -9,7 +9,8 @@
 
 namespace perfcast::measure {
 
-std::string diagnosis_text(const Diagnosis& diagnosis);
+// `columns`: how wide tables may be; 0: no limit.
+std::string diagnosis_text(const Diagnosis& diagnosis, size_t columns = 0);
 // Before anything is proven: one line for each finding.
 std::string first_findings_text(const std::vector<Finding>& findings);
 Json diagnosis_json(const Diagnosis& diagnosis);

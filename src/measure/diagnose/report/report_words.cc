@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "base/text.h"
@@ -32,6 +33,11 @@ std::string experiment_in_words(const ExperimentResult& result) {
     return fmt::format("{}: {:.2f} x the time, {}: no gain is claimed", name, result.ratio,
                        result.output_differs ? "output differs" : "the same output here, results may change");
   }
+  if (result.is_ignored()) {
+    static constexpr std::array<const char*, 4> kEvents = {"", "page faults", "reads and writes", "threads"};
+    return name + ": the program does not go by it: as many " + kEvents.at(static_cast<size_t>(experiment.effect)) +
+           " as before";
+  }
   const std::string what = experiment.by_cpu_time ? " CPU time" : " time";
   if (result.is_screened) {
     return fmt::format("{}: {} ({:.2f} x the{}, {:.0f} pairs of runs)", name,
@@ -54,33 +60,17 @@ std::string gain_in_words(const Finding& finding) {
     return fmt::format("perhaps {} of the time, by {:.0f} pairs of runs: {}", percent_words(1 - open->ratio),
                        open->pairs_count, open->experiment.name);
   }
-  return fmt::format("about {} of the time, {}", percent_words(finding.gain_ratio), to_text(finding.basis));
+  if (!finding.no_gain.empty()) return "not known: " + finding.no_gain;
+  // Only a trial measures a gain. What is seen is the time that the cause took.
+  const char* const by = finding.basis == FindingBasis::kMeasured   ? "estimated from the time seen there"
+                         : finding.basis == FindingBasis::kModelled ? "estimated by counts and a model"
+                                                                    : "by a rule of thumb";
+  return fmt::format("about {} of the time, {}", percent_words(finding.gain_ratio), by);
 }
 
 bool is_worth_showing(const Finding& finding) {
   return finding.gain_ratio >= kGainShown || finding.proven() != nullptr || most_promising(finding) != nullptr ||
          finding.has_builds();
-}
-
-std::string short_function_name(const std::string& name) {
-  std::string text = name;
-  for (size_t at = text.find(" [clone "); at != std::string::npos; at = text.find(" [clone "))
-    text.erase(at, text.find(']', at) == std::string::npos ? std::string::npos : text.find(']', at) + 1 - at);
-  if (text.ends_with(" const")) text.resize(text.size() - 6);
-  // Its parameters: from the parenthesis that the last one closes.
-  if (text.ends_with(')') && !text.ends_with("operator()")) {
-    int depth = 0;
-    for (size_t at = text.size(); at-- > 0;) {
-      depth += text[at] == ')' ? 1 : text[at] == '(' ? -1 : 0;
-      if (depth > 0) continue;
-      if (at > 0) text.resize(at);
-      break;
-    }
-  }
-  constexpr std::string_view kNameless = "(anonymous namespace)::";
-  for (size_t at = text.find(kNameless); at != std::string::npos; at = text.find(kNameless))
-    text.erase(at, kNameless.size());
-  return text.empty() ? name : text;
 }
 
 std::string row_in_words(const TimelineRow& row, const Observation& seen) {

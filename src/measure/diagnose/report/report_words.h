@@ -20,8 +20,6 @@ const ExperimentResult* most_promising(const Finding& finding);
 std::string experiment_in_words(const ExperimentResult& result);
 // Whether there is something to be gained, or an experiment says so, or may, or something was built.
 bool is_worth_showing(const Finding& finding);
-// "multiply" of "(anonymous namespace)::multiply(double const*) [clone .constprop.0]": for where there is little room.
-std::string short_function_name(const std::string& name);
 std::string row_in_words(const TimelineRow& row, const Observation& seen);
 // "user code", "waiting: a socket", ...: without the function.
 std::string doing_in_words(const ThreadSpan& span);

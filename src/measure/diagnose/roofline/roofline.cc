@@ -25,6 +25,7 @@ class RooflineBuilder {
                   Roofline& result)
       : seen_(seen), counts_(counts), traffic_(traffic), code_(code), result_(result) {}
   void add(size_t number);
+  void say_what_is_left_out();
 
  private:
   const HotFunction& function(size_t number) const { return seen_.functions[number]; }
@@ -47,6 +48,7 @@ class RooflineBuilder {
   const MemoryTraffic& traffic_;
   CodeMap& code_;
   Roofline& result_;
+  std::vector<std::string> left_out_;
 };
 
 void RooflineBuilder::add_point(size_t number, const FunctionWork& work) {
@@ -75,7 +77,19 @@ void RooflineBuilder::add_point(size_t number, const FunctionWork& work) {
           {level.level, std::min(point.ceiling_per_s, *point.operations_per_byte * bandwidth(level))});
     }
   }
+  if (point.exceeds_a_limit()) {
+    left_out_.push_back(of.name());
+    return;
+  }
   result_.points.push_back(std::move(point));
+}
+
+void RooflineBuilder::say_what_is_left_out() {
+  if (left_out_.empty()) return;
+  result_.notes.push_back(
+      fmt::format("not beside the machine's limits: {}{}, whose counts or times can't be right, as they "
+                  "come out above a limit that was measured here",
+                  left_out_.front(), left_out_.size() > 1 ? fmt::format(" and {} more", left_out_.size() - 1) : ""));
 }
 
 // By what follows the loop: it runs each time that the loop is left.
@@ -188,6 +202,12 @@ void RooflineBuilder::add(size_t number) {
 
 }  // namespace
 
+bool RooflinePoint::exceeds_a_limit() const {
+  const bool by_memory =
+      !roofs.empty() && roofs.front().level == "L1" && operations_per_s > roofs.front().allowed_per_s;
+  return (ceiling_per_s > 0 && operations_per_s > ceiling_per_s) || by_memory;
+}
+
 const RooflineRoof* RooflinePoint::roof_above() const {
   const RooflineRoof* above = nullptr;
   for (const RooflineRoof& roof : roofs) {
@@ -203,7 +223,7 @@ Roofline make_roofline(const Observation& seen, RooflineInputs inputs) {
   result.runs_in_parallel = seen.run.wall_s > 0 && seen.run.cpu_s() > kParallelCpus * seen.run.wall_s;
   result.notes = result.ceilings.notes;
   const std::vector<ExecutedCode>& executed = inputs.executed;
-  const bool is_known = result.seen.basis != SeenWork::Basis::kNotKnown && result.seen.ratio > 0;
+  const bool is_known = result.seen.basis != SeenWork::Basis::kNotKnown && result.seen.ratio >= kLeastSeenWork;
   CodeMap code;
   // Of other files nobody asks.
   std::set<std::string> paths;
@@ -211,11 +231,13 @@ Roofline make_roofline(const Observation& seen, RooflineInputs inputs) {
   const ExecutedCounts counts(is_known ? executed : std::vector<ExecutedCode>(), code, paths);
   RooflineBuilder builder(seen, counts, inputs.traffic, code, result);
   for (size_t number = 0; number < seen.functions.size(); ++number) builder.add(number);
+  builder.say_what_is_left_out();
   if (executed.empty()) return result;
   if (!is_known) {
     result.notes.emplace_back(
-        "no roofline: the instrumented run was ended early, and how much of the work it saw is not known (a shorter "
-        "run of the same kind of work, or a longer --run-limit)");
+        "no roofline: the instrumented run was ended early, and saw too little of the work, or nobody knows how much "
+        "(a "
+        "shorter run of the same kind of work, or a longer --run-limit)");
   } else if (result.points.empty()) {
     result.notes.emplace_back("no hot function is on the roofline: none of their code ran under the instrumenter");
   } else if (result.seen.ratio < 1) {

@@ -36,6 +36,8 @@ struct RooflinePoint {
   std::optional<double> operations_per_byte;  // absent: it moves nothing
   double ceiling_per_s = 0;  // of one CPU: the widest arithmetic, or additions of whole numbers; 0: not measured
   std::vector<RooflineRoof> roofs;
+  // A rate above a limit says that one of both is wrong.
+  bool exceeds_a_limit() const;
   // The farthest memory that would let it run faster than it does; null where it moves nothing, or none would.
   const RooflineRoof* roof_above() const;
 };

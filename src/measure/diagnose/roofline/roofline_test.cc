@@ -36,6 +36,19 @@ TEST(RooflineWords, SayWhatIsReachedAndWhatWouldBeAllowed) {
   EXPECT_EQ(point.roof_above(), nullptr);
 }
 
+TEST(RooflinePoint, CannotBeAboveALimit) {
+  RooflinePoint point;
+  point.operations_per_s = 10e9;
+  EXPECT_FALSE(point.exceeds_a_limit());
+  point.ceiling_per_s = 9e9;
+  EXPECT_TRUE(point.exceeds_a_limit());
+  point.ceiling_per_s = 41e9;
+  point.roofs = {{"L1", 24e9}, {"memory", 1.2e9}};
+  EXPECT_FALSE(point.exceeds_a_limit());
+  point.roofs.front().allowed_per_s = 9e9;
+  EXPECT_TRUE(point.exceeds_a_limit());
+}
+
 TEST(Roofline, HasNoPointsWithoutCounts) {
   Observation seen;
   seen.run.user_s = seen.run.wall_s = 1;

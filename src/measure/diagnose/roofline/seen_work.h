@@ -7,6 +7,9 @@
 
 namespace perfcast::measure {
 
+// Of less of the work nothing is said of all of it.
+inline constexpr double kLeastSeenWork = 0.2;
+
 struct SeenWork {
   enum class Basis : uint8_t {
     kWhole,     // it was not ended
