@@ -83,32 +83,217 @@ local function without_feature(features, feature)
   return table.concat(tokens), true
 end
 
--- The file name of what a batch script runs: on the last line that launches something, else on the last line that is a
--- command, behind the launcher and its options.
-local LAUNCHERS = {srun = true, mpirun = true, mpiexec = true}
-local NOT_THE_PROGRAM = {echo = true, exit = true, wait = true, date = true, cd = true, cp = true, mv = true, rm = true,
-                         module = true, export = true, set = true, source = true, mkdir = true, done = true, fi = true}
-local function program_of_script(script)
-  local last, launched
-  for line in script:sub(-LONGEST_SCRIPT):gmatch("[^\n]+") do
-    local first = line:match("^%s*([^#%s]%S*)")
-    if first and LAUNCHERS[first] then launched = line end
-    if first and not NOT_THE_PROGRAM[first] then last = line end
+-- What stands before a program, how its options are written, and what is no program: a copy of perfcast's own lists,
+-- which its tests compare (src/fleet/slurm/launcher_table.h says what the fields mean).
+local function set(words)
+  local members = {}
+  for word in words:gmatch("%S+") do members[word] = true end
+  return members
+end
+-- launchers: begin
+local MPI_SWITCHES = set("allow-run-as-root bind-to-core bind-to-none bind-to-socket bycore byslot bynode bysocket continuous" .. " " ..
+    "debug debug-daemons debug-daemons-file disable-recovery display-allocation display-devel-allocation" .. " " ..
+    "display-devel-map display-diffable-map display-map display-topo do-not-launch do-not-resolve" .. " " ..
+    "enable-instant-on-support enable-recovery fwd-mpirun-port get-stack-traces h help index-argv-by-rank" .. " " ..
+    "leave-session-attached merge-stderr-to-stdout no-oversubscribe nolocal nooversubscribe noprefix novm" .. " " ..
+    "oversubscribe pernode q quiet report-bindings report-child-jobs-separately report-state-on-timeout" .. " " ..
+    "show-progress staged tag-output timestamp-output tv use-hwthread-cpus v V verbose version xml" .. " " ..
+    "check_mpi cleanup dac disable-auto-cleanup disable-hostname-propagation disable-x enable-x envall" .. " " ..
+    "envnone gdb genvall genvnone ilp64 info l nousize ordered-output pmi-port prepend-rank" .. " " ..
+    "print-all-exitcodes print-rank-map rr silent-abort skip-launch-node static_mpi tmi rdma dapl ib psm" .. " " ..
+    "psm2 mx b B ss T")
+local MPI_PAIRS = set("mca gmca omca gomca prtemca gprtemca pmixmca gpmixmca genv env")
+local MPI_OPTIONAL = set("trace trace-imbalance tune")
+local NOT_THE_PROGRAM = set("cd set unset export module ml source . echo printf ulimit umask mkdir rmdir rm cp mv ln wait exit" .. " " ..
+    "date hostname sleep true : [ [[ test trap local shift read cat tee spack conda eval touch chmod" .. " " ..
+    "alias shopt fi done esac } sbcast if for while until case elif return function scontrol pwd")
+local LAUNCHERS = {
+  {names = "srun", letters = "AaBbCcDdeFGgiJLMmNnopqrStTWwx", rest = "IKP", launches = true,
+   switches = set("bcast compress contiguous debugger-test disable-status exact exclusive external get-user-env help" .. " " ..
+    "hold immediate interactive kill-on-bad-exit label multi-prog nice no-allocate no-bcast no-kill" .. " " ..
+    "no-shell overcommit overlap oversubscribe preserve-env propagate pty quiet quit-on-interrupt reboot" .. " " ..
+    "resv-ports send-libs share spread-job stepmgr unbuffered usage use-min-nodes verbose version whole" .. " " ..
+    "x11")},
+  {names = "mpirun mpiexec orterun prterun prun ibrun aprun jsrun lrun mpirun_rsh likwid-mpirun", mpi = true, launches = true},
+  {names = "tacc_affinity nohup catchsegv command unbuffer xvfb-run", all_switches = true},
+  {names = "time", letters = "fo",
+   switches = set("append portability quiet verbose")},
+  {names = "nice", letters = "n"},
+  {names = "ionice", letters = "cnpPu",
+   switches = set("ignore")},
+  {names = "exec", letters = "a"},
+  {names = "setsid",
+   switches = set("ctty fork wait")},
+  {names = "env", letters = "uC",
+   switches = set("block-signal debug default-signal ignore-environment ignore-signal list-signal-handling null")},
+  {names = "numactl", letters = "CNmipPwx",
+   switches = set("all balancing hardware localalloc show touch")},
+  {names = "taskset", operands = 1,
+   switches = set("all-tasks cpu-list")},
+  {names = "chrt", letters = "TPD", operands = 1,
+   switches = set("all-tasks batch deadline ext fifo idle other reset-on-fork rr verbose")},
+  {names = "stdbuf", letters = "ioe"},
+  {names = "hwloc-bind", operands = 1,
+   switches = set("cpubind membind single strict get logical physical quiet verbose")},
+  {names = "likwid-pin likwid-perfctr", letters = "cCdgMosStTV",
+   switches = set("quiet stats")},
+  {names = "timeout", letters = "ks", operands = 1,
+   switches = set("foreground preserve-status verbose")},
+  {names = "flock", letters = "Ew", operands = 1,
+   switches = set("exclusive nonblock no-fork shared verbose")},
+  {names = "sudo", letters = "CDghpRrTtuU",
+   switches = set("background login non-interactive preserve-env set-home")},
+  {names = "perf", letters = "CDGIMbeoprtx", verbs = set("stat"),
+   switches = set("all-cpus all-kernel all-user append big-num detailed hybrid-merge interval-clear json-output" .. " " ..
+    "metric-no-group metric-no-merge metric-no-threshold metric-only no-aggr no-big-num no-csv-summary" .. " " ..
+    "no-inherit no-merge no-scale null per-cache per-core per-die per-node per-socket per-thread quiet" .. " " ..
+    "scale smi-cost summary sync topdown transaction verbose")},
+  {names = "perf", letters = "CDFGcejkmoprtu", rest = "S", verbs = set("record"),
+   switches = set("all-cgroups all-cpus all-kernel all-user branch-any buildid-all buildid-mmap code-page-size data" .. " " ..
+    "data-page-size dry-run exclude-perf intr-regs kcore kernel-callchains namespaces no-bpf-event" .. " " ..
+    "no-buffering no-buildid no-buildid-cache no-inherit no-samples off-cpu overwrite per-thread period" .. " " ..
+    "phys-data quiet raw-samples running-time sample-cpu sample-identifier stat strict-freq" .. " " ..
+    "tail-synthesize threads timestamp timestamp-boundary timestamp-filename transaction user-callchains" .. " " ..
+    "user-regs verbose weight")},
+  {names = "perf", letters = "CDFGemopu", verbs = set("trace"),
+   switches = set("all-cpus force no-inherit sched summary time verbose")},
+  {names = "strace ltrace", letters = "AbEIOPSUXaelnopsu", all_switches = true},
+  {names = "valgrind", all_switches = true},
+  {names = "nsys", letters = "bcdefhnopstwxy", verbs = set("profile launch")},
+  {names = "ncu nv-nsight-cu-cli", letters = "ckos",
+   switches = set("csv force-overwrite print-summary verbose")},
+  {names = "conda mamba micromamba", letters = "np", verbs = set("run"),
+   switches = set("debug-wrapper-scripts dev live-stream no-capture-output")},
+  {names = "singularity apptainer", letters = "BHSWol", verbs = set("exec"), operands = 1,
+   switches = set("allow-setuid cleanenv compat contain containall debug disable-cache docker-login fakeroot" .. " " ..
+    "ignore-fakeroot-command ignore-subuid ignore-userns ipc keep-privs net no-compat no-eval no-home" .. " " ..
+    "no-https no-init no-pid no-privs no-setgroups no-tmp-sandbox no-umask nocolor nohttps nv nvccli oci" .. " " ..
+    "pid quiet rocm sif-fuse silent tmp-sandbox underlay unsquash userns uts verbose vm writable" .. " " ..
+    "writable-tmpfs")},
+  {names = "singularity apptainer", letters = "BHSWol", verbs = set("run shell"), runs_image = true,
+   switches = set("allow-setuid cleanenv compat contain containall debug disable-cache docker-login fakeroot" .. " " ..
+    "ignore-fakeroot-command ignore-subuid ignore-userns ipc keep-privs net no-compat no-eval no-home" .. " " ..
+    "no-https no-init no-pid no-privs no-setgroups no-tmp-sandbox no-umask nocolor nohttps nv nvccli oci" .. " " ..
+    "pid quiet rocm sif-fuse silent tmp-sandbox underlay unsquash userns uts verbose vm writable" .. " " ..
+    "writable-tmpfs")},
+  {names = "docker podman podman-hpc nerdctl sarus udocker", letters = "aceHhlmpuvw", verbs = set("run exec"), operands = 1, runs_image = true, program_option = "entrypoint",
+   switches = set("all cuda-mpi debug detach disable-content-trust env-host gpu help http-proxy init interactive latest" .. " " ..
+    "module mpi nccl no-healthcheck no-hostname no-hosts oom-kill-disable openmpi-pmi2 openmpi-pmix" .. " " ..
+    "passwd privileged publish-all quiet read-only read-only-tmpfs replace rm rmi rootfs sig-proxy tls" .. " " ..
+    "tls-verify tlsverify tty unsetenv-all")},
+  {names = "enroot", letters = "cem", verbs = set("start"), operands = 1, runs_image = true,
+   switches = set("root rw")},
+  {names = "shifter", letters = "ieVvmw",
+   switches = set("clearenv help verbose")},
+  {names = "ch-run", letters = "bcdgums", operands = 1,
+   switches = set("cache no-home no-passwd private-tmp quiet unset-env verbose version warnings write write-fake")},
+}
+-- launchers: end
+local LAUNCHERS_OF = {}  -- by name
+for _, launcher in ipairs(LAUNCHERS) do
+  for name in launcher.names:gmatch("%S+") do
+    LAUNCHERS_OF[name] = LAUNCHERS_OF[name] or {}
+    table.insert(LAUNCHERS_OF[name], launcher)
   end
-  local line = launched or last
-  if not line then return nil end
-  local skip_value = false
-  for word in line:gmatch("%S+") do
-    if skip_value then
-      skip_value = false
-    elseif word:find("^%-%a$") or word == "-np" then
-      skip_value = true
-    elseif not (LAUNCHERS[word] or word == "exec" or word == "time" or word:find("^%-") or word:find("^[%w_]+=")) then
-      if #word > LONGEST_WORD then return nil end
-      local name = word:match("^.*/([^/]*)$") or word
-      return name ~= "" and name or nil
+end
+
+local function base_name(path) return path:match("^.*/([^/]*)$") or path end
+
+-- How many of the next words belong to an option.
+local function values_of_mpi(option, next_word, after)
+  if option:find("=", 1, true) then return 0 end
+  local name = option:gsub("^%-%-?", "")
+  if name:find("^.%d+$") or MPI_SWITCHES[name] then return 0 end
+  if MPI_OPTIONAL[name] then return (not next_word:find("^%-") and after:find("^%-")) and 1 or 0 end
+  if not MPI_PAIRS[name] then return 1 end
+  return (name:find("env", 1, true) and next_word:find("=", 1, true)) and 1 or 2
+end
+local function values_of_letters(launcher, option)
+  if option:find("^%-%-") then
+    if option:find("=", 1, true) or launcher.all_switches then return 0 end
+    return (launcher.switches and launcher.switches[option:sub(3)]) and 0 or 1
+  end
+  for i = 2, #option do
+    local letter = option:sub(i, i)
+    if launcher.rest and launcher.rest:find(letter, 1, true) then return 0 end
+    if launcher.letters and launcher.letters:find(letter, 1, true) then return i == #option and 1 or 0 end
+  end
+  return 0
+end
+local function skip_options(launcher, words, i)
+  while words[i] and words[i]:find("^%-") do
+    if words[i] == "--" then return i + 1 end
+    i = i + 1 + (launcher.mpi and values_of_mpi(words[i], words[i + 1] or "", words[i + 2] or "")
+                               or values_of_letters(launcher, words[i]))
+  end
+  return math.min(i, #words + 1)
+end
+local function launcher_at(words, i)
+  local name = base_name(words[i])
+  local known = LAUNCHERS_OF[name]
+  if not known then
+    known = LAUNCHERS_OF[name:match("^[^.]*")]  -- mpiexec.hydra
+    if not known or not known[1].mpi then return nil end
+  end
+  for _, launcher in ipairs(known) do
+    if not launcher.verbs or launcher.verbs[words[skip_options(launcher, words, i + 1)] or ""] then return launcher end
+  end
+  return known[1]
+end
+local function value_of(option, words, from, to)
+  for i = from, to - 1 do
+    if words[i] == "--" .. option then return words[i + 1] end
+    if words[i]:sub(1, #option + 3) == "--" .. option .. "=" then return words[i]:sub(#option + 4) end
+  end
+end
+
+-- The program of a line, and whether a launcher of parallel programs starts it; nil: none, or several.
+local function program_of_line(line)
+  local words, launched = {}, false
+  for word in line:gmatch("%S+") do words[#words + 1] = word end
+  local i = 1
+  while words[i] do
+    local word = words[i]
+    if word:find("^[%w_]+=") or word == "do" or word == "then" or word == "else" or word == "!" then
+      i = i + 1
+    else
+      local launcher = launcher_at(words, i)
+      if not launcher then break end
+      launched = launched or launcher.launches or false
+      local first_option = i + 1
+      i = skip_options(launcher, words, first_option)
+      if launcher.verbs then
+        if not launcher.verbs[words[i] or ""] then return nil end
+        i = skip_options(launcher, words, i + 1)
+      end
+      local named = launcher.program_option and value_of(launcher.program_option, words, first_option, i)
+      if named then return named, launched end
+      local operands = launcher.operands or 0
+      if launcher.runs_image and (operands == 0 or i + operands > #words) then break end
+      i = i + operands
+      if words[i] == "--" then i = i + 1 end
     end
   end
+  return words[i], launched
+end
+
+-- The file name of what a batch script runs: on the last line that launches something, else on the last line that is a
+-- command, behind launchers, containers and their options.
+local function program_of_script(script)
+  local last, launched
+  for line in script:sub(-LONGEST_SCRIPT):gsub("\\\n", "  "):gmatch("[^\n]+") do
+    if not line:find("^%s*#") then
+      local program, by_launcher = program_of_line(line)
+      if program and not NOT_THE_PROGRAM[program] then
+        if by_launcher then launched = program end
+        last = program
+      end
+    end
+  end
+  local program = launched or last
+  if not program or #program > LONGEST_WORD then return nil end
+  local name = base_name(program)
+  return name ~= "" and name or nil
 end
 
 -- The text of the cache, read again only where its head or size changed. Errors carry the reason.

@@ -23,8 +23,9 @@ struct CoreDesign;
 
 namespace perfcast::cli {
 
-// Exit codes, fixed: 0 done (also when out of distribution), 1 failure, 2 bad usage, 3 a regression that `compare`
-// found, 128 + the signal's number where a signal ended it.
+// Exit codes, fixed: 0 done (also when out of distribution), 1 failure, 2 bad usage, 3 what a script waits for (a
+// regression that `compare` found, a claim that `audit --fail-on` names), 128 + the signal's number where a signal
+// ended it.
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;

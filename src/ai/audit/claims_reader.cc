@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "ai/audit/claim_words.h"
 #include "ai/latency/model/device_catalogue.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -359,6 +360,18 @@ Result<ClaimsFile> read_claims(const std::string& path) {
   const auto text = read_file(path, kLargestClaimsBytes);
   if (!text) return text.error();
   return parse_claims(*text, path);
+}
+
+Result<ClaimsFile> claims_in_words(const std::vector<std::string>& texts, const std::vector<DeviceFacts>& devices,
+                                   const KnownModels& models) {
+  Json claims = Json::array();
+  for (size_t i = 0; i < texts.size(); ++i) {
+    auto claim = claim_from_words(texts[i], devices, models);
+    if (!claim) return claim.error();
+    if (texts.size() > 1) (*claim)["id"] = fmt::format("claim-{}", i + 1);
+    claims.push_back(std::move(*claim));
+  }
+  return parse_claims(to_text(Json{{"schema", kClaimsSchema}, {"claims", std::move(claims)}}), "--claim");
 }
 
 }  // namespace perfcast::ai

@@ -7,8 +7,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ai/audit/claim.h"
+#include "ai/audit/known_models.h"
 #include "base/result.h"
 
 namespace perfcast::ai {
@@ -18,5 +20,8 @@ namespace perfcast::ai {
 // over a claim that isn't there. Devices and models that nobody knows are no error here: the audit says so.
 Result<ClaimsFile> parse_claims(std::string_view text, const std::string& source);
 Result<ClaimsFile> read_claims(const std::string& path);  // 16 MiB at most
+// Claims in words (claim_words.h), each as an entry of a claims file: "claim", or "claim-1", "claim-2", ...
+Result<ClaimsFile> claims_in_words(const std::vector<std::string>& texts, const std::vector<DeviceFacts>& devices,
+                                   const KnownModels& models);
 
 }  // namespace perfcast::ai

@@ -1,5 +1,6 @@
 // perfcast audit: claims about AI systems, held against data sheets, arithmetic and themselves.
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -23,10 +24,18 @@ namespace {
 constexpr size_t kLargestResultsBytes = size_t{256} << 20;
 
 struct AuditArguments {
-  std::string claims, results, division = "closed", device_file;
+  std::string claims, results, division = "closed", device_file, fail_on;
+  std::vector<std::string> in_words;
   double inflated = 1;
   bool details = false;
 };
+
+ai::AuditVerdict verdict_named(const std::string& name) {
+  for (const auto verdict : {ai::AuditVerdict::kIncomplete, ai::AuditVerdict::kDoubtful}) {
+    if (name == name_of(verdict)) return verdict;
+  }
+  return ai::AuditVerdict::kImpossible;
+}
 
 // The user's devices before the shipped ones: the first of a name is taken.
 Result<std::vector<DeviceFacts>> audit_devices(const std::string& device_file) {
@@ -40,6 +49,14 @@ Result<std::vector<DeviceFacts>> audit_devices(const std::string& device_file) {
   return devices;
 }
 
+// 3 where a claim's verdict is the one that the user asked to fail on, or worse.
+int exit_status_of(const std::vector<ai::ClaimAudit>& audits, const std::string& fail_on) {
+  if (fail_on.empty()) return kExitDone;
+  const bool fails = std::any_of(audits.begin(), audits.end(),
+                                 [&](const ai::ClaimAudit& audit) { return audit.verdict >= verdict_named(fail_on); });
+  return fails ? kExitRegression : kExitDone;
+}
+
 int run_results(const AuditArguments& arguments, const std::vector<DeviceFacts>& devices, const ai::KnownModels& models,
                 const CommonOptions& options) {
   const auto text = read_file(arguments.results, kLargestResultsBytes);
@@ -48,8 +65,10 @@ int run_results(const AuditArguments& arguments, const std::vector<DeviceFacts>&
   if (!results) return report_error(results.error(), options);
   if (arguments.inflated != 1) ai::inflate(*results, arguments.inflated);
   const auto audits = ai::audit_claims(results->claims, devices, models);
-  if (options.json) return write_result(to_text(ai::results_json(*results, audits, arguments.results)), options);
-  return write_result(ai::results_text(*results, audits), options);
+  const int written = write_result(options.json ? to_text(ai::results_json(*results, audits, arguments.results))
+                                                : ai::results_text(*results, audits),
+                                   options);
+  return written == kExitDone ? exit_status_of(audits, arguments.fail_on) : written;
 }
 
 // The user's file, else the shipped example of that name. "slides" is the example's earlier name.
@@ -62,14 +81,16 @@ std::string claims_file(const std::string& given) {
 }
 
 int run_audit(const AuditArguments& arguments, const CLI::App& verb, const CommonOptions& options) {
-  if (arguments.claims.empty() == arguments.results.empty()) {
-    return report_error(
-        usage_error("bad-usage", arguments.claims.empty() ? "nothing to audit" : "two things to audit", "CLAIMS",
-                    "a file of claims (keynote-claims.json is a shipped example), or --mlperf FILE"),
-        options);
+  const int things = !arguments.claims.empty() + !arguments.results.empty() + !arguments.in_words.empty();
+  if (things != 1) {
+    return report_error(usage_error("bad-usage", things == 0 ? "nothing to audit" : "two things to audit", "CLAIMS",
+                                    "one of: a file of claims (keynote-claims.json is a shipped example), --claim "
+                                    "TEXT, --mlperf FILE"),
+                        options);
   }
   if (arguments.results.empty()) {
-    const Status used = check_unused(verb, "a file of claims", {"--division", "--inflate"}, "--mlperf FILE with it");
+    const Status used = check_unused(verb, arguments.claims.empty() ? "--claim" : "a file of claims",
+                                     {"--division", "--inflate"}, "--mlperf FILE with it");
     if (!used) return report_error(used.error(), options);
   }
   if (Status fits = check_output_file("-o", options.output); !fits) return report_error(fits.error(), options);
@@ -82,26 +103,40 @@ int run_audit(const AuditArguments& arguments, const CLI::App& verb, const Commo
   const auto models = ai::read_known_models(shipped_file("audit/models.json"));
   if (!models) return report_error(models.error(), options);
   if (!arguments.results.empty()) return run_results(arguments, *devices, *models, options);
-  const auto file = ai::read_claims(claims_file(arguments.claims));
-  if (!file) return report_error(as_named_file(file.error(), true), options);
+  const auto file = arguments.in_words.empty() ? ai::read_claims(claims_file(arguments.claims))
+                                               : ai::claims_in_words(arguments.in_words, *devices, *models);
+  if (!file) {
+    return report_error(arguments.in_words.empty() ? as_named_file(file.error(), true) : file.error(), options);
+  }
   const auto audits = ai::audit_claims(*file, *devices, *models);
-  if (options.json) return write_result(to_text(ai::audit_json(audits, file->source)), options);
-  return write_result(ai::audit_text(audits, arguments.details), options);
+  const int written = write_result(
+      options.json ? to_text(ai::audit_json(audits, file->source)) : ai::audit_text(audits, arguments.details),
+      options);
+  return written == kExitDone ? exit_status_of(audits, arguments.fail_on) : written;
 }
 
 }  // namespace
 
 void add_audit_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<AuditArguments>();
-  CLI::App* verb =
-      add_verb(app, {"audit",
-                     "Checks whether claims about AI systems can be true, and what they leave out.",
-                     "",
-                     {"perfcast audit keynote-claims.json", "perfcast audit --mlperf results.csv --details"},
-                     "audit"});
+  CLI::App* verb = add_verb(app, {"audit",
+                                  "Checks whether claims about AI systems can be true, and what they leave out.",
+                                  "",
+                                  {"perfcast audit --claim 'llama3-70b fp16 h100 batch 1: 120 tok/s'",
+                                   "perfcast audit keynote-claims.json --fail-on impossible"},
+                                  "audit"});
   add_basic(*verb, "CLAIMS", arguments->claims, "CLAIMS",
             "A file of claims (JSON, perfcast.claims/1). keynote-claims.json is a shipped example: claims of a keynote "
             "(John, ICPE 2025).");
+  add_basic(
+      *verb, "--claim", arguments->in_words, "TEXT",
+      "Audits a claim in words: model, number format, device, batch and a number with its unit. Give it again for "
+      "further claims.")
+      ->allow_extra_args(false);
+  add_basic(*verb, "--fail-on", arguments->fail_on, "VERDICT",
+            "Ends with exit status 3 if a claim gets this verdict or a worse one: incomplete, doubtful or impossible. "
+            "Use it in scripts.")
+      ->check(CLI::IsMember({"incomplete", "doubtful", "impossible"}));
   add_basic(*verb, "--mlperf", arguments->results, "FILE",
             "Audits a table of published MLPerf results (CSV, may be gzip) instead.");
   add_basic(*verb, "--division", arguments->division, "NAME", "With --mlperf: results of this division.")
@@ -114,7 +149,8 @@ void add_audit_command(CLI::App& app, CommandContext& context) {
             "Also shows the checks that hold, and those that could not be made.");
   verb->footer(
       "Verdicts: possible; incomplete (something needed is not stated); doubtful (it misleads, or takes what it does "
-      "not say); impossible (against arithmetic, the data sheet or itself).");
+      "not say); impossible (against arithmetic, the data sheet or itself).\nExit status 3: --fail-on VERDICT, and a "
+      "claim has it.");
   add_common_options(*verb, context, kNoFurtherOption);
   verb->callback([arguments, verb, &context] {
     context.run = [arguments, verb, &context] { return run_audit(*arguments, *verb, context.options); };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/json.h"
 #include "base/report/table.h"
@@ -18,10 +19,49 @@ constexpr std::string_view kAsk = "perfcast:";
 // Less is better. Goal kCost: every row that can be chosen has a price.
 double score(const AdviceRow& row, AdviceSettings::Goal goal) {
   const double rpv = row.of.forecast->rpv;
-  return goal == AdviceSettings::Goal::kCost ? rpv * *row.of.partition.price_per_hour : rpv;
+  return goal == AdviceSettings::Goal::kCost ? rpv * *row.of.partition.price_per_hour * row.nodes_charged : rpv;
+}
+
+constexpr int64_t kSecondsPerMinute = 60;
+
+int64_t whole_minutes_s(double seconds) {
+  const double minutes = std::ceil(std::clamp(seconds, 1.0, 1e9) / kSecondsPerMinute);
+  return static_cast<int64_t>(minutes) * kSecondsPerMinute;
+}
+
+// The longest upper end of those that are chosen; none where one has none.
+std::optional<int64_t> time_limit_of(const SlurmAdvice& advice) {
+  double longest_s = 0;
+  for (const AdviceRow& row : advice.rows) {
+    if (!row.chosen) continue;
+    if (!row.of.forecast->time_upper_s || !std::isfinite(*row.of.forecast->time_upper_s)) return std::nullopt;
+    longest_s = std::max(longest_s, *row.of.forecast->time_upper_s);
+  }
+  return whole_minutes_s(longest_s);
 }
 
 }  // namespace
+
+double nodes_charged(const JobScript& job, const SlurmPartition& partition) {
+  const auto least_nodes = static_cast<double>(job.nodes.value_or(1));
+  if (!partition.cores) return least_nodes;
+  const double cores = job.cores(), cores_per_node = static_cast<double>(*partition.cores);
+  const double nodes = std::max(least_nodes, std::ceil(cores / cores_per_node));
+  if (job.exclusive || (!job.memory.empty() && !job.memory_bytes)) return nodes;  // --mem=0: all of a node's
+  double share = cores / cores_per_node;
+  if (partition.memory_bytes) {
+    const double per_core = static_cast<double>(job.memory_bytes_per_core.value_or(0));
+    const double bytes = job.memory_bytes ? static_cast<double>(*job.memory_bytes) * nodes : per_core * cores;
+    share = std::max(share, bytes / *partition.memory_bytes);
+  }
+  return share;
+}
+
+std::string slurm_time_text(int64_t seconds) {
+  const int64_t minutes = whole_minutes_s(static_cast<double>(seconds)) / kSecondsPerMinute, hours = minutes / 60;
+  const std::string clock = fmt::format("{:02}:{:02}:00", hours % 24, minutes % 60);
+  return hours < 24 ? clock : fmt::format("{}-{}", hours / 24, clock);
+}
 
 Result<std::string> program_key(const JobScript& job) {
   std::string key;
@@ -53,6 +93,7 @@ Result<SlurmAdvice> advise(const JobScript& job, const std::string& program, std
   advice.command = join(job.command, " ");
   advice.settings = settings;
   const bool by_cost = settings.goal == AdviceSettings::Goal::kCost;
+  std::vector<std::string> whole_nodes;
   const auto can_be_chosen = [](const AdviceRow& row) { return row.of.forecast && row.note.empty(); };
   for (PartitionForecast& partition : partitions) {
     AdviceRow row;
@@ -62,8 +103,10 @@ Result<SlurmAdvice> advise(const JobScript& job, const std::string& program, std
     if (row.of.forecast && facts.cores && *facts.cores < job.cores_per_task()) {
       row.note = fmt::format("too small: {} cores a node, a task asks for {}", *facts.cores, job.cores_per_task());
     }
+    row.nodes_charged = nodes_charged(job, facts);
+    if (facts.price_per_hour && !facts.cores) whole_nodes.push_back(facts.name);
     if (row.of.forecast && row.of.forecast->time_s && facts.price_per_hour) {
-      row.cost = *row.of.forecast->time_s * *facts.price_per_hour / kSecondsPerHour;
+      row.cost = *row.of.forecast->time_s * *facts.price_per_hour * row.nodes_charged / kSecondsPerHour;
     }
     if (by_cost && can_be_chosen(row) && !facts.price_per_hour) {
       return Error{"missing-price", "partition " + facts.name + " has no price, which choosing by cost needs",
@@ -87,6 +130,15 @@ Result<SlurmAdvice> advise(const JobScript& job, const std::string& program, std
     if (!can_be_chosen(row) || score(row, settings.goal) > best * (1 + settings.tie_ratio)) continue;
     row.chosen = true;
     advice.chosen.push_back(row.of.partition.name);
+  }
+  advice.time_limit_s = time_limit_of(advice);
+  if (!whole_nodes.empty()) {
+    advice.notes.push_back("whole nodes are charged on " + join(whole_nodes, ", ") +
+                           ": the file of partitions does not state the cores of a node");
+  }
+  if (advice.time_limit_s && job.time_limit_s && *job.time_limit_s < *advice.time_limit_s) {
+    advice.notes.push_back("the script's --time=" + printable(job.time) + " may end the job early: " +
+                           slurm_time_text(*advice.time_limit_s) + " is the upper end of its 90% interval");
   }
   if (!job.partition.empty()) {
     advice.notes.push_back("the script names partition " + printable(job.partition) +
@@ -137,8 +189,14 @@ ReportTable partitions_table(const SlurmAdvice& advice) {
        {"lower", "", kNumber, of(&PlatformForecast::lower)},
        {"upper", "", kNumber, of(&PlatformForecast::upper)},
        {"time_s", "time", kSeconds, of(&PlatformForecast::time_s)},
+       {"time_upper_s", "", kSeconds, of(&PlatformForecast::time_upper_s)},
        {"price_per_hour", "price per hour", kNumber, [](const Row& row) { return row.of.partition.price_per_hour; },
         [=](const Row& row) { return short_number(row.of.partition.price_per_hour, 6); }},
+       {"nodes_charged", "nodes charged", kNumber,
+        [](const Row& row) { return row.of.partition.price_per_hour ? ReportValue(row.nodes_charged) : ReportValue(); },
+        [=](const Row& row) {
+          return row.of.partition.price_per_hour ? short_number(row.nodes_charged, 3) : std::string("-");
+        }},
        {"cost", "cost per run", kNumber, &Row::cost, [=](const Row& row) { return short_number(row.cost, 3); }},
        {"note", " ", kText, [](const Row& row) { return row.note.empty() ? ReportValue() : ReportValue(row.note); },
         [](const Row& row) { return row.chosen ? "chosen" : row.note; }}});
@@ -156,6 +214,7 @@ Json to_json(const SlurmAdvice& advice) {
   json["in_distribution"] = advice.in_distribution;
   json["goal"] = advice.settings.goal == AdviceSettings::Goal::kCost ? "cost" : "time";
   json["chosen"] = advice.chosen;
+  if (advice.time_limit_s) json["time_limit_s"] = *advice.time_limit_s;
   json["partitions"] = rows_json(partitions_table(advice));
   json["notes"] = advice.notes;
   return json;
@@ -172,7 +231,9 @@ std::string to_text(const SlurmAdvice& advice) {
     text += fmt::format("within {:g}% of the best, all are as good: Slurm takes the one that starts first\n",
                         100 * advice.settings.tie_ratio);
   }
-  return text + "submit with: sbatch --partition=" + join(advice.chosen, ",") + " " + printable(advice.script) + "\n";
+  text += "submit with: sbatch --partition=" + join(advice.chosen, ",");
+  if (advice.time_limit_s) text += " --time=" + slurm_time_text(*advice.time_limit_s);
+  return text + " " + printable(advice.script) + "\n";
 }
 
 }  // namespace perfcast::fleet

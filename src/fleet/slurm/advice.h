@@ -17,9 +17,10 @@ namespace perfcast::fleet {
 inline constexpr const char* kSlurmAdviceSchema = "perfcast.slurm-advice/1";
 
 struct PlatformForecast {
-  std::string platform;                  // as the bundle writes its name
-  double rpv = 1, lower = 1, upper = 1;  // relative to one reference for all partitions; 90% interval
-  std::optional<double> time_s;          // where seconds are known
+  std::string platform;                     // as the bundle writes its name
+  double rpv = 1, lower = 1, upper = 1;     // relative to one reference for all partitions; 90% interval
+  std::optional<double> time_s;             // where seconds are known
+  std::optional<double> time_upper_s = {};  // the upper end of their 90% interval
 };
 
 struct PartitionForecast {
@@ -36,7 +37,8 @@ struct AdviceSettings {
 
 struct AdviceRow {
   PartitionForecast of;
-  std::optional<double> cost;  // price per hour x time, where both are known
+  double nodes_charged = 1;    // what the job asks for, as a share of nodes; whole nodes where its share is not known
+  std::optional<double> cost;  // price per hour x time x nodes_charged, where price and time are known
   bool chosen = false;
   std::string note;  // why it can't be chosen
 };
@@ -50,8 +52,18 @@ struct SlurmAdvice {
   AdviceSettings settings;
   std::vector<AdviceRow> rows;  // best first, those that can't be chosen behind
   std::vector<std::string> chosen;
+  // For sbatch --time: the longest upper end among the chosen partitions, in whole minutes. Absent where seconds are
+  // not known.
+  std::optional<int64_t> time_limit_s;
   std::vector<std::string> notes;
 };
+
+// The nodes that a job's cores and memory are of a partition's: the larger of both shares, as Slurm's accounting has
+// it. Whole nodes with --exclusive, and where the partition's cores are not stated.
+double nodes_charged(const JobScript& job, const SlurmPartition& partition);
+
+// "25" s -> "00:01:00", 100000 s -> "1-03:47:00": in minutes rounded up, as sbatch --time takes it.
+std::string slurm_time_text(int64_t seconds);
 
 // The key that job_submit.lua will look for: NAME of --comment=perfcast:NAME, else the job's name, else the program's
 // file name. Error "no-program-name" where there is none, or none that is_plain_name().

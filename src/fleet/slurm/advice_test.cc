@@ -12,8 +12,9 @@ using testing::HasSubstr;
 
 PartitionForecast partition(const std::string& name, double rpv, std::optional<double> price = {},
                             std::optional<int64_t> cores = {}) {
-  return {
-      {name, "CPU of " + name, price, cores}, PlatformForecast{"CPU of " + name, rpv, rpv / 2, rpv * 2, rpv * 10}, ""};
+  return {{name, "CPU of " + name, price, cores, {}},
+          PlatformForecast{"CPU of " + name, rpv, rpv / 2, rpv * 2, rpv * 10, rpv * 20},
+          ""};
 }
 
 std::vector<std::string> chosen(const std::vector<PartitionForecast>& partitions, const AdviceSettings& settings = {},
@@ -35,15 +36,73 @@ TEST(AdviceTest, ByCost) {
   EXPECT_THAT(chosen({partition("fast", 0.5, 4), partition("slow", 1.0, 1)}, by_cost), ElementsAre("slow"));
   const auto advice = advise({}, "p", {partition("fast", 0.5, 4), partition("slow", 1.0, 1)}, by_cost);
   EXPECT_DOUBLE_EQ(*advice->rows[0].cost, 1.0 * 10 / 3600);
+  EXPECT_THAT(advice->notes, ElementsAre(HasSubstr("whole nodes are charged on fast, slow")));
   const auto without = advise({}, "p", {partition("fast", 0.5, 4), partition("slow", 1.0)}, by_cost);
   ASSERT_FALSE(without.ok());
   EXPECT_EQ(without.error().code, "missing-price");
 }
 
+TEST(AdviceTest, ChargesWhatTheJobAsksFor) {
+  SlurmPartition nodes{"p", "CPU", 1.0, 64, 256e9};
+  JobScript job;
+  EXPECT_DOUBLE_EQ(nodes_charged(job, nodes), 1.0 / 64);
+  job.tasks = 8;
+  job.cpus_per_task = 4;
+  EXPECT_DOUBLE_EQ(nodes_charged(job, nodes), 0.5);
+  job.memory_bytes = 192'000'000'000;  // per node: the larger share counts
+  EXPECT_DOUBLE_EQ(nodes_charged(job, nodes), 0.75);
+  job.memory_bytes.reset();
+  job.memory_bytes_per_core = 7'000'000'000;
+  EXPECT_DOUBLE_EQ(nodes_charged(job, nodes), 0.875);
+  job.tasks = 40;  // 160 cores: three nodes
+  job.memory_bytes_per_core.reset();
+  EXPECT_DOUBLE_EQ(nodes_charged(job, nodes), 2.5);
+  job.exclusive = true;
+  EXPECT_DOUBLE_EQ(nodes_charged(job, nodes), 3);
+  job = {};
+  job.nodes = 2;
+  job.tasks_per_node = 16;
+  EXPECT_DOUBLE_EQ(nodes_charged(job, nodes), 0.5);
+  job.memory = "0";  // all of each node
+  EXPECT_DOUBLE_EQ(nodes_charged(job, nodes), 2);
+  nodes.cores.reset();
+  EXPECT_DOUBLE_EQ(nodes_charged(job, nodes), 2);
+
+  // 4 of 8 cores of a node at 1 an hour for 10 s; the larger node is cheaper by what is asked for.
+  job = {};
+  job.cpus_per_task = 4;
+  const auto advice =
+      advise(job, "p", {partition("small", 1, 1, 8), partition("large", 1, 3, 64)}, {AdviceSettings::Goal::kCost, 0});
+  EXPECT_THAT(advice->chosen, ElementsAre("large"));
+  EXPECT_DOUBLE_EQ(*advice->rows[0].cost, 3.0 / 16 * 10 / 3600);
+  EXPECT_DOUBLE_EQ(*advice->rows[1].cost, 0.5 * 10 / 3600);
+  EXPECT_THAT(advice->notes, ElementsAre());
+}
+
+TEST(AdviceTest, LimitsTheTimeByTheUpperEnd) {
+  JobScript job;
+  job.time = "10";
+  job.time_limit_s = 600;
+  auto advice = advise(job, "p", {partition("a", 40), partition("b", 80)}, {AdviceSettings::Goal::kTime, 1});
+  EXPECT_EQ(advice->time_limit_s, 27 * 60);  // 80 x 20 s = 26:40, the longer of both
+  EXPECT_THAT(advice->notes, ElementsAre(HasSubstr("--time=10 may end the job early: 00:27:00 is the upper end")));
+  EXPECT_THAT(to_text(*advice), HasSubstr("sbatch --partition=a,b --time=00:27:00 "));
+  EXPECT_EQ(to_json(*advice)["time_limit_s"], 1620);
+  PartitionForecast without = partition("a", 1);
+  without.forecast->time_s.reset();
+  without.forecast->time_upper_s.reset();
+  advice = advise({}, "p", {without}, {});
+  EXPECT_EQ(advice->time_limit_s, std::nullopt);
+  EXPECT_THAT(to_text(*advice), HasSubstr("sbatch --partition=a "));
+  EXPECT_EQ(slurm_time_text(1), "00:01:00");
+  EXPECT_EQ(slurm_time_text(60), "00:01:00");
+  EXPECT_EQ(slurm_time_text(86'401), "1-00:01:00");
+}
+
 TEST(AdviceTest, LeavesOutWhatCantBeChosenAndSaysWhy) {
   JobScript job;
   job.cpus_per_task = 16;
-  const PartitionForecast unknown{{"u", "Unknown", {}, {}}, std::nullopt, "no such platform"};
+  const PartitionForecast unknown{{"u", "Unknown", {}, {}, {}}, std::nullopt, "no such platform"};
   const auto advice = advise(job, "p", {unknown, partition("small", 0.5, {}, 8), partition("big", 1.5, {}, 16)}, {});
   ASSERT_TRUE(advice.ok());
   EXPECT_THAT(advice->chosen, ElementsAre("big"));
@@ -69,7 +128,7 @@ TEST(AdviceTest, TextAndJsonSayTheSame) {
   const auto advice = advise(job, "gzip", {partition("a", 1.2), partition("b", 0.8)}, {});
   const std::string text = to_text(*advice);
   EXPECT_THAT(text, HasSubstr("b          CPU of b       0.80  0.40 .. 1.60   8.00 s  chosen"));
-  EXPECT_THAT(text, HasSubstr("sbatch --partition=b job.sh\n"));
+  EXPECT_THAT(text, HasSubstr("sbatch --partition=b --time=00:01:00 job.sh\n"));
   EXPECT_THAT(text, HasSubstr("the script names partition a"));
   const Json json = to_json(*advice);
   EXPECT_EQ(json["schema"], "perfcast.slurm-advice/1");

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <set>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "fleet/slurm/launcher_table.h"
 #include "fleet/slurm/launchers.h"
 
 namespace perfcast::fleet {
@@ -36,7 +36,8 @@ Result<int64_t> parse_count(const std::string& option, std::string_view text, co
   return *value;
 }
 
-Result<std::optional<int64_t>> parse_memory_bytes(std::string_view text, const std::string& where) {
+Result<std::optional<int64_t>> parse_memory_bytes(const std::string& option, std::string_view text,
+                                                  const std::string& where) {
   int64_t unit = int64_t{1} << 20;  // sbatch counts in MiB
   std::string_view number = text;
   if (number.ends_with("B") || number.ends_with("b")) number.remove_suffix(1);
@@ -49,7 +50,7 @@ Result<std::optional<int64_t>> parse_memory_bytes(std::string_view text, const s
   }
   const auto value = whole_number(number);
   if (!value || *value > INT64_MAX / unit) {
-    return bad_directive("mem", text, where, "a whole number with K, M, G or T behind it, such as 4G");
+    return bad_directive(option, text, where, "a whole number with K, M, G or T behind it, such as 4G");
   }
   if (*value == 0) return std::optional<int64_t>();
   return std::optional<int64_t>(*value * unit);
@@ -59,10 +60,10 @@ struct Option {
   std::string_view name;
   char letter;
 };
-constexpr std::array kOptions = {Option{"array", 'a'},        Option{"comment", '\0'},  Option{"constraint", 'C'},
-                                 Option{"job-name", 'J'},     Option{"mem", '\0'},      Option{"nodes", 'N'},
-                                 Option{"ntasks", 'n'},       Option{"partition", 'p'}, Option{"time", 't'},
-                                 Option{"cpus-per-task", 'c'}};
+constexpr std::array kOptions = {
+    Option{"array", 'a'}, Option{"comment", '\0'},      Option{"constraint", 'C'},       Option{"job-name", 'J'},
+    Option{"mem", '\0'},  Option{"nodes", 'N'},         Option{"ntasks", 'n'},           Option{"partition", 'p'},
+    Option{"time", 't'},  Option{"cpus-per-task", 'c'}, Option{"ntasks-per-node", '\0'}, Option{"mem-per-cpu", '\0'}};
 
 Status take(const std::string& option, const std::string& value, const std::string& where, JobScript& job) {
   const auto count_into = [&](std::optional<int64_t>& member) -> Status {
@@ -79,8 +80,14 @@ Status take(const std::string& option, const std::string& value, const std::stri
   if (option == "nodes") return count_into(job.nodes);
   if (option == "ntasks") return count_into(job.tasks);
   if (option == "cpus-per-task") return count_into(job.cpus_per_task);
+  if (option == "ntasks-per-node") return count_into(job.tasks_per_node);
+  if (option == "mem-per-cpu") {
+    const auto bytes = parse_memory_bytes(option, value, where);
+    if (!bytes) return bytes.error();
+    job.memory_bytes_per_core = *bytes;
+  }
   if (option == "mem") {
-    const auto bytes = parse_memory_bytes(value, where);
+    const auto bytes = parse_memory_bytes(option, value, where);
     if (!bytes) return bytes.error();
     job.memory = value;
     job.memory_bytes = *bytes;
@@ -100,6 +107,10 @@ Status take_directives(const std::vector<std::string>& words, const std::string&
     const std::string& word = words[i];
     if (word.size() < 2 || word[0] != '-') continue;
     const bool is_long = word[1] == '-';
+    if (word == "--exclusive") {
+      job.exclusive = true;
+      continue;
+    }
     const size_t equals = is_long ? word.find('=') : std::string::npos;
     const auto found = std::find_if(kOptions.begin(), kOptions.end(), [&](const Option& option) {
       return is_long ? word.substr(2, equals == std::string::npos ? equals : equals - 2) == option.name
@@ -144,17 +155,6 @@ std::vector<std::vector<std::string>> simple_commands(const std::vector<std::str
   return commands;
 }
 
-const std::set<std::string, std::less<>>& not_the_program() {
-  static const std::set<std::string, std::less<>> kNames = {
-      "cd",     "set",      "unset",  "export",   "module",   "ml",     "source", ".",     "echo",  "printf",
-      "ulimit", "umask",    "mkdir",  "rmdir",    "rm",       "cp",     "mv",     "ln",    "wait",  "exit",
-      "date",   "hostname", "sleep",  "true",     ":",        "[",      "[[",     "test",  "trap",  "local",
-      "shift",  "read",     "cat",    "tee",      "spack",    "conda",  "eval",   "touch", "chmod", "alias",
-      "shopt",  "fi",       "done",   "esac",     "}",        "sbcast", "if",     "for",   "while", "until",
-      "case",   "elif",     "return", "function", "scontrol", "pwd"};
-  return kNames;
-}
-
 void find_command(const std::vector<std::string_view>& lines, JobScript& job) {
   LaunchedProgram chosen;
   bool cut_short = false;
@@ -175,7 +175,7 @@ void find_command(const std::vector<std::string_view>& lines, JobScript& job) {
     }
     for (const auto& simple : simple_commands(*words)) {
       LaunchedProgram program = program_of(simple);
-      if (program.words.empty() || not_the_program().contains(program.words[0])) continue;
+      if (program.words.empty() || has_word(kNotTheProgram, program.words[0])) continue;
       if (chosen.launched && !program.launched) continue;
       chosen = std::move(program);
     }

@@ -16,8 +16,11 @@ struct JobScript {
   // #SBATCH directives, verbatim; empty where absent.
   std::string job_name, partition, constraint, comment, array, time, memory;
   std::optional<int64_t> tasks, cpus_per_task, nodes;  // nodes: the least of a range
-  std::optional<int64_t> time_limit_s;                 // absent also where it is unlimited
-  std::optional<int64_t> memory_bytes;                 // per node; absent for 0, which is all of a node's
+  std::optional<int64_t> tasks_per_node;
+  bool exclusive = false;               // --exclusive: whole nodes
+  std::optional<int64_t> time_limit_s;  // absent also where it is unlimited
+  std::optional<int64_t> memory_bytes;  // per node; absent for 0, which is all of a node's
+  std::optional<int64_t> memory_bytes_per_core;
   // The program and its arguments: of the last srun or mpirun line, else of the last plain command. Empty where it
   // can't be told, with the reason.
   std::vector<std::string> command;
@@ -25,6 +28,13 @@ struct JobScript {
 
   // Cores that a node must have for one task.
   int64_t cores_per_task() const { return cpus_per_task.value_or(1); }
+  // Of all nodes together, for one element of an array. sbatch takes one task where nothing is said, one a node where
+  // only nodes are.
+  double cores() const {
+    const double tasks_of_nodes =
+        static_cast<double>(nodes.value_or(1)) * static_cast<double>(tasks_per_node.value_or(1));
+    return (tasks ? static_cast<double>(*tasks) : tasks_of_nodes) * static_cast<double>(cores_per_task());
+  }
 };
 
 // As sbatch does: directives count up to the first command, the last of a kind holds, "#SBATCH" is written in capitals.

@@ -54,6 +54,16 @@ TEST(JobScriptTest, ReadsDirectivesInAllTheirForms) {
   EXPECT_THAT(job.command, ElementsAre("./a.out", "x"));
 }
 
+TEST(JobScriptTest, CountsCoresAndMemory) {
+  const JobScript job =
+      parsed("#!/bin/sh\n#SBATCH --exclusive --nodes=2 --ntasks-per-node=8 -c 4 --mem-per-cpu=2G\n./a.out\n");
+  EXPECT_TRUE(job.exclusive);
+  EXPECT_EQ(job.tasks_per_node, 8);
+  EXPECT_EQ(job.memory_bytes_per_core, int64_t{2} << 30);
+  EXPECT_EQ(job.cores(), 64);
+  EXPECT_EQ(parsed("#!/bin/sh\n#SBATCH -n 3\n./a.out\n").cores(), 3);
+}
+
 TEST(JobScriptTest, AbsentIsAbsent) {
   const JobScript job = parsed("#!/bin/sh\n./a.out\n");
   EXPECT_EQ(job.partition + job.constraint + job.comment + job.array + job.time + job.memory, "");
@@ -139,11 +149,41 @@ TEST(JobScriptTest, FindsTheProgramBehindLaunchers) {
                                   "chrt -f 10 ionice -c 2",
                                   "time -v",
                                   "env -i A=1 stdbuf -oL",
-                                  "timeout --foreground 60 mpirun -np 2"};
+                                  "timeout --foreground 60 mpirun -np 2",
+                                  "perf stat",
+                                  "perf stat -d -d -r 5 -x, -e cycles:u,instructions -o out.txt --",
+                                  "perf stat -e cycles -x , --per-core -a -I 100",
+                                  "perf stat --event cycles --repeat=3 --no-big-num",
+                                  "perf record -g -F 99 --call-graph dwarf -o perf.data --",
+                                  "perf trace -s",
+                                  "srun -n 4 perf stat -e cache-misses",
+                                  "mpirun -np 2 perf record -c 1000",
+                                  "docker run --rm -it -v /a:/b -e A=1 --gpus all image:tag",
+                                  "docker --context far run --cpus=4 --name x --network host image",
+                                  "docker exec -it -w /work container",
+                                  "podman run --rm --userns=keep-id --volume /a:/b quay.io/x/y:1",
+                                  "podman run -d --tls-verify=false -p 80:80 image env A=1",
+                                  "srun podman-hpc run --mpi --rm image",
+                                  "sarus run --mpi --mount=type=bind,source=/a,destination=/b image",
+                                  "podman run image perf stat -e cycles",
+                                  "perf stat -- podman run --rm image",
+                                  "enroot start --rw -m /a:/b image",
+                                  "nsys profile -o out --stats true -t cuda,mpi",
+                                  "ncu --set full -o out -f",
+                                  "valgrind --tool=cachegrind -q",
+                                  "strace -f -c -o out",
+                                  "conda run -n env --no-capture-output",
+                                  "sudo -E -u me",
+                                  "flock -x lock"};
   for (const std::string prefix : prefixes) {
     EXPECT_THAT(command_of(prefix + " ./solver case.in\n"), ElementsAre("./solver", "case.in")) << prefix;
   }
   EXPECT_THAT(command_of("apptainer run --nv img.sif case.in\n"), ElementsAre("img.sif", "case.in"));
+  EXPECT_THAT(command_of("docker run --rm image:tag\n"), ElementsAre("image:tag"));
+  EXPECT_THAT(command_of("docker run --init --entrypoint ./solver image case.in\n"),
+              ElementsAre("./solver", "case.in"));
+  EXPECT_THAT(command_of("podman run --entrypoint=./solver image\n"), ElementsAre("./solver"));
+  EXPECT_THAT(command_of("docker pull image\nperf report\n./solver\n"), ElementsAre("./solver"));
   EXPECT_THAT(command_of("apptainer pull img.sif docker://x\n./solver\n"), ElementsAre("./solver"));
   EXPECT_THAT(parsed("#!/bin/sh\nmpirun -n 1 ./a : -n 2 ./b\n").command_unclear, HasSubstr("several programs"));
   EXPECT_THAT(parsed("#!/bin/sh\nsrun -n 4 --multi-prog programs.conf\n").command_unclear,

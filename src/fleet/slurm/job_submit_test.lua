@@ -76,6 +76,16 @@ expect("odd features take no time", os.clock() - begin < 0.02, true)
 
 for _, case in ipairs({{"#!/bin/sh\nmodule load x\nsrun -n 4 --mpi=pmix /opt/bin/solver in\n# end\n\n", "solver"},
                        {"#!/bin/sh\nA=1 ./a.out x", "a.out"},
+                       {"perf stat -d -r 5 -x, -e cycles:u,instructions -o out.txt -- ./solver in", "solver"},
+                       {"srun -n 4 perf record -g -F 99 --call-graph dwarf ./solver in", "solver"},
+                       {"docker run --rm -it -v /a:/b --gpus all image:tag /opt/solver in", "solver"},
+                       {"docker run --entrypoint /opt/solver image in", "solver"},
+                       {"podman run --userns=keep-id quay.io/x/y:1 env A=1 ./solver in", "solver"},
+                       {"docker run --rm registry/image", "image"}, {"docker pull image\n./solver\n", "solver"},
+                       {"mpirun --mca a b -genv A 1 -np4 numactl -m 0 ./solver", "solver"},
+                       {"mpiexec.hydra -ppn 4 \\\n  -n 8 ./solver", "solver"}, {"time -v ./solver", "solver"},
+                       {"singularity -q exec -B /a:/b --nv x.sif taskset -c 0-3 ./solver", "solver"},
+                       {"apptainer run --nv x.sif in", "x.sif"}, {"timeout -k 5 60 nice -n 5 ./solver", "solver"},
                        {"#!/bin/sh\nmpirun -np 8 ./solver in\n./post\n", "solver"}, {"./a.out x\necho done\nexit 0\n", "a.out"}, {"#!/bin/sh\n", nil}, {"", nil}}) do
   expect("program", plugin.program_of_script(case[1]), case[2])
 end

@@ -59,6 +59,10 @@ Result<std::vector<SlurmPartition>> parse_partitions(std::string_view json_text,
         row.complain("cores", "no count of cores", "a whole number from 1 on");
       }
     }
+    partition.memory_bytes = row.optional_number("memory_bytes");
+    if (partition.memory_bytes && !(*partition.memory_bytes > 0)) {
+      row.complain("memory_bytes", "memory that is not above 0", "bytes of a node, or no such field");
+    }
     if (const Status status = row.finish(); !status) return status.error();
     if (!is_plain_name(partition.name)) {
       return bad_partition("'" + printable(partition.name.substr(0, 80)) + "' is no name of a partition", row.path(),

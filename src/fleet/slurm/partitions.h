@@ -2,7 +2,8 @@
 // Which platform each Slurm partition consists of, as a cluster's owner states it (schema perfcast.partitions/1):
 //
 //   {"schema": "perfcast.partitions/1",
-//    "partitions": [{"name": "epyc", "platform": "AMD EPYC 7763", "price_per_hour": 1.2, "cores": 64}]}
+//    "partitions": [{"name": "epyc", "platform": "AMD EPYC 7763", "price_per_hour": 1.2, "cores": 64,
+//                    "memory_bytes": 274877906944}]}
 
 #include <cstdint>
 #include <optional>
@@ -15,10 +16,11 @@
 namespace perfcast::fleet {
 
 struct SlurmPartition {
-  std::string name;                      // as Slurm knows it
-  std::string platform;                  // as a bundle names it
-  std::optional<double> price_per_hour;  // of a node, any currency; > 0
-  std::optional<int64_t> cores;          // of a node
+  std::string name;                         // as Slurm knows it
+  std::string platform;                     // as a bundle names it
+  std::optional<double> price_per_hour;     // of a node, any currency; > 0
+  std::optional<int64_t> cores;             // of a node
+  std::optional<double> memory_bytes = {};  // of a node
 };
 
 // All mistakes at once ("bad-json-field"); "bad-partition" for names that Slurm can't have, two of a name, or none.

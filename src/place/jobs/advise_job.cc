@@ -1,5 +1,6 @@
 #include "place/jobs/advise_job.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -30,7 +31,8 @@ Result<std::vector<fleet::PartitionForecast>> forecasts_of(const std::vector<fle
     } else {
       for (const program::PlatformRow& known : report.rows) {
         if (known.platform.id != platforms[*index].id) continue;
-        row.forecast = fleet::PlatformForecast{known.platform.name, known.rpv, known.lower, known.upper, known.time_s};
+        row.forecast = fleet::PlatformForecast{known.platform.name, known.rpv,    known.lower,
+                                               known.upper,         known.time_s, known.time_upper_s};
         any = true;
       }
     }
@@ -47,13 +49,16 @@ Result<std::string> program_of(const AdviseJobRequest& request) {
                      "letters, digits and . _ + -");
 }
 
-// A profile of another program than the script runs. Empty where it can't be told.
+// A profile of another program than the script runs, or with other arguments. Empty where it can't be told.
 std::string note_of_other_program(const Profile& profile, const fleet::JobScript& job) {
   const std::vector<std::string> profiled = fleet::program_of(profile.command).words;
   if (profiled.empty() || job.command.empty()) return {};
   const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
   const std::string runs = base(job.command[0]), has = base(profiled[0]);
-  if (runs == has || runs == profile.program) return {};
+  if (runs == has || runs == profile.program) {
+    if (std::equal(profiled.begin() + 1, profiled.end(), job.command.begin() + 1, job.command.end())) return {};
+    return "times and --time are those of the profiled run: " + printable(join(profiled, " ").substr(0, 120));
+  }
   return "the script runs " + printable(runs) + ", the profile is of " + printable(has) +
          ": the forecast is right only if they are the same program";
 }

@@ -139,32 +139,55 @@ bool SlurmCampaign::take_result(size_t row) {
   return true;
 }
 
-// program -> "123_4", of the latest array that has it. An array that was about to be submitted when a call ended has no
-// id on record: the queue tells it by the job's name. One that has left the queue is known by its results.
-Result<std::map<std::string, std::string>> SlurmCampaign::submitted_tasks(const std::string& partition,
-                                                                          const Queue& queued) const {
+// The queue, else Slurm's accounting where the cluster keeps it; empty: neither knows such an array.
+std::string SlurmCampaign::job_named(const std::string& name, const Queue& queued) const {
+  for (const auto& [task, job_name] : queued) {
+    if (job_name == name) return task.substr(0, task.find('_'));
+  }
+  if (!client_.accounted) return "";
+  const auto job = client_.accounted(name);
+  return job ? *job : "";
+}
+
+// An array that was about to be submitted when a call ended has no id on record: Slurm tells it by the job's name.
+Result<SlurmCampaign::Submitted> SlurmCampaign::submitted_tasks(const std::string& partition,
+                                                                const Queue& queued) const {
   const auto history = read_history(path_of(partition, "arrays.tsv"));
   if (!history) return history.error();
-  std::map<std::string, std::string> ids_by_name;
-  for (const auto& [task, name] : queued) ids_by_name.emplace(name, task.substr(0, task.find('_')));
-  std::map<std::string, std::string> tasks;
+  struct Array {
+    std::string id, list;
+  };
+  std::vector<Array> arrays;
+  std::set<std::string> known_lists;
   for (const std::string& line : split(*history, '\n')) {
     const size_t tab = line.find('\t');
     if (tab == std::string::npos || line.find('/') != std::string::npos) continue;
-    std::string id = line.substr(0, tab);
-    if (id.starts_with('?')) {
-      const auto found = ids_by_name.find(id.substr(1));
-      if (found == ids_by_name.end()) continue;
-      id = found->second;
+    arrays.push_back({line.substr(0, tab), line.substr(tab + 1)});
+    if (!line.starts_with('?')) known_lists.insert(arrays.back().list);
+  }
+  Submitted submitted;
+  for (Array& array : arrays) {
+    const bool adopts = array.id.starts_with('?');
+    if (adopts) {
+      if (known_lists.contains(array.list)) continue;
+      array.id = job_named(array.id.substr(1), queued);
+      if (array.id.empty()) continue;  // never submitted
+      if (Status status = record(partition, array.id + "\t" + array.list); !status) return status.error();
     }
-    const auto list = read_file(path_of(partition, line.substr(tab + 1)), kLargestHistoryBytes);
+    const auto list = read_file(path_of(partition, array.list), kLargestHistoryBytes);
     if (!list) return list.error();
     size_t index = 0;
     for (const std::string& program : split(*list, '\n')) {
-      if (!program.empty()) tasks[program] = id + "_" + std::to_string(++index);
+      if (program.empty()) continue;
+      submitted.tasks[program] = array.id + "_" + std::to_string(++index);
+      if (adopts) {
+        submitted.adopted.insert(program);
+      } else {
+        submitted.adopted.erase(program);
+      }
     }
   }
-  return tasks;
+  return submitted;
 }
 
 Status SlurmCampaign::record(const std::string& partition, const std::string& line) const {
@@ -227,10 +250,15 @@ Status SlurmCampaign::plan(const std::string& partition, const Sink& sink, const
       outcome.reason = program.excluded + ": " + entry.evidence;
       continue;
     }
-    const auto known = submitted->find(program.id);
-    if (known != submitted->end() && queued.contains(known->second)) {
+    const auto known = submitted->tasks.find(program.id);
+    const bool adopted = submitted->adopted.contains(program.id);
+    if (known != submitted->tasks.end() && queued.contains(known->second)) {
       tasks_.push_back({row, known->second, {}});
-    } else if (!options_.again && take_result(row) && is_done(outcome.status)) {
+    } else if (adopted && !take_result(row)) {
+      tasks_.push_back({row, known->second, {}});  // it has ended: its result may still arrive
+    } else if (adopted && !is_done(outcome.status)) {
+      continue;  // it failed, as if this call had submitted it
+    } else if ((adopted || !options_.again) && take_result(row) && is_done(outcome.status)) {
       outcome.status = "kept";
       if (Status status = sink(partition, result_path(row, ".db")); !status) return status;
     } else {

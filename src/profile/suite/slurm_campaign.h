@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,7 +73,12 @@ class SlurmCampaign {
   Status plan(const std::string& partition, const Sink& sink, const Queue& queued);
   Status submit(const std::string& partition, const std::vector<size_t>& rows);
   Status record(const std::string& partition, const std::string& line) const;
-  Result<std::map<std::string, std::string>> submitted_tasks(const std::string& partition, const Queue& queued) const;
+  struct Submitted {
+    std::map<std::string, std::string> tasks;  // program -> "123_4", of the latest array that has it
+    std::set<std::string> adopted;             // of these, what an earlier call submitted and could not write down
+  };
+  Result<Submitted> submitted_tasks(const std::string& partition, const Queue& queued) const;
+  std::string job_named(const std::string& name, const Queue& queued) const;
   Status collect(const Sink& sink, const Queue& queued);
   Status wait(const Sink& sink, const Progress& progress);
   bool take_result(size_t row);

@@ -49,6 +49,14 @@ class Campaign : public testing::Test {
       for (const auto& [job, partition] : queue_) jobs[job] = names_[job.substr(0, job.find('_'))];
       return jobs;
     };
+    client_.accounted = [this](const std::string& name) -> Result<std::string> {
+      ++sacct_calls_;
+      if (!has_accounts_) return Error{"slurm-failed", "accounting is disabled", "", ""};
+      for (const auto& [job, job_name] : names_) {
+        if (job_name == name) return job;
+      }
+      return std::string();
+    };
   }
 
   // One task of the queue ends; with a result, or with none.
@@ -119,7 +127,8 @@ class Campaign : public testing::Test {
   std::string refuses_, dies_;
   std::string late_;  // its result is seen lag_s_ after it left the queue
   double clock_s_ = 0, left_queue_s_ = 0, lag_s_ = 0;
-  int squeue_fails_ = 0, sleeps_left_ = 100;
+  int squeue_fails_ = 0, sleeps_left_ = 100, sacct_calls_ = 0;
+  bool has_accounts_ = true;
 };
 
 TEST_F(Campaign, OneArrayForEachPartitionAndAllResultsArrive) {
@@ -278,6 +287,44 @@ TEST_F(Campaign, AnArrayWhoseIdWasNeverWrittenDownIsNotSubmittedTwice) {
   EXPECT_THAT(requests_, IsEmpty());
   queue_.clear();  // cancelled: it is submitted anew
   (void)run();
+  EXPECT_EQ(requests_.size(), 1U);
+}
+
+// The same, and the array has ended before the next call: the accounts tell it.
+TEST_F(Campaign, AnEndedArrayWhoseIdWasNeverWrittenDownIsNotSubmittedTwice) {
+  options_.partitions = {"p"};
+  const auto submit = client_.submit;
+  client_.submit = [&](const ArrayRequest& request) -> Result<std::string> {
+    (void)submit(request);
+    queue_.clear();
+    return Error{"slurm-failed", "killed", "", ""};
+  };
+  ASSERT_FALSE(run().ok());
+  EXPECT_EQ(sacct_calls_, 0);
+  client_.submit = submit;
+  // Its first task left a result, its second one none.
+  std::ofstream(options_.folder + "/times/p/results/a.json")
+      << R"({"schema":"perfcast.collection/1","suite":"test","programs":[{"id":"a","status":"timed","took_s":3}]})";
+  const auto rows = run();
+  EXPECT_THAT(statuses(rows), ElementsAre("p a kept", "p b failed", "p c excluded"));
+  EXPECT_EQ((*rows)[1].outcome.reason, "task 101_2 ended without a result");
+  EXPECT_GE(clock_s_, options_.lag_s);  // the result may have been late
+  EXPECT_THAT(requests_, IsEmpty());
+  EXPECT_EQ(sacct_calls_, 1);
+  EXPECT_THAT(*read_file(options_.folder + "/times/p/arrays.tsv"), HasSubstr("\n101\tlist-1.txt\n"));
+  EXPECT_THAT(statuses(run()), ElementsAre("p a kept", "p b timed", "p c excluded"));  // a call later, as any failure
+  EXPECT_EQ(requests_.size(), 1U);
+  EXPECT_EQ(sacct_calls_, 1);  // its id is on record now
+}
+
+TEST_F(Campaign, WhatNobodyKnowsIsSubmittedAgain) {
+  options_.partitions = {"p"};
+  const auto submit = client_.submit;
+  client_.submit = [](const ArrayRequest&) -> Result<std::string> { return Error{"slurm-failed", "full", "", ""}; };
+  ASSERT_FALSE(run().ok());
+  client_.submit = submit;
+  has_accounts_ = false;
+  EXPECT_THAT(statuses(run()), ElementsAre("p a timed", "p b timed", "p c excluded"));
   EXPECT_EQ(requests_.size(), 1U);
 }
 

@@ -64,6 +64,16 @@ std::map<std::string, std::string> parse_queue(std::string_view text) {
   return tasks;
 }
 
+std::string parse_accounts(std::string_view text, const std::string& name) {
+  std::string last;
+  for (const std::string& line : split(text, '\n')) {
+    const size_t bar = line.find('|');  // "123_4", "123_[5-9]": tasks that never started
+    const std::string id = line.substr(0, std::min(line.find('_'), bar));
+    if (bar != std::string::npos && trim(std::string_view(line).substr(bar + 1)) == name && is_digits(id)) last = id;
+  }
+  return last;
+}
+
 SlurmClient real_slurm_client() {
   SlurmClient client;
   client.submit = [](const ArrayRequest& request) -> Result<std::string> {
@@ -85,6 +95,12 @@ SlurmClient real_slurm_client() {
     const auto text = answer_of_slurm({"squeue", "--noheader", "--array", "--me", "--format=%i %j"});
     if (!text) return text.error();
     return parse_queue(*text);
+  };
+  client.accounted = [](const std::string& name) -> Result<std::string> {
+    const auto text = answer_of_slurm({"sacct", "--noheader", "--parsable2", "--allocations", "--starttime=now-30days",
+                                       "--name=" + name, "--format=JobID,JobName"});
+    if (!text) return text.error();
+    return parse_accounts(*text, name);
   };
   return client;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What is asked of Slurm, through its own commands: sbatch and squeue of a campaign, srun of one command.
+// What is asked of Slurm, through its own commands: sbatch, squeue and sacct of a campaign, srun of one command.
 
 #include <functional>
 #include <map>
@@ -24,6 +24,9 @@ struct SlurmClient {
   std::function<Result<std::string>(const ArrayRequest&)> submit;
   // "123_4" -> the job's name, for each of the user's tasks that waits or runs. Errors as submit().
   std::function<Result<std::map<std::string, std::string>>()> queued;
+  // The job id of the user's latest array of that name, from Slurm's accounting, whether it has ended or not; empty
+  // where there is none. Errors as submit(), also where the cluster keeps no accounts.
+  std::function<Result<std::string>(const std::string& name)> accounted;
 };
 
 SlurmClient real_slurm_client();
@@ -44,5 +47,7 @@ Result<std::string> answer_of_node(const NodeRequest& request, const std::vector
 Result<std::string> parse_job_id(std::string_view text);
 // What squeue prints for the format "%i %j", one task per line; lines that begin with no job id are passed over.
 std::map<std::string, std::string> parse_queue(std::string_view text);
+// Of what sacct prints for the parsable format JobID|JobName the job id of the last array of that name; empty: none.
+std::string parse_accounts(std::string_view text, const std::string& name);
 
 }  // namespace perfcast

@@ -28,6 +28,15 @@ TEST(SlurmClientTest, Queue) {
               ElementsAre(Pair("12_1", "my job"), Pair("12_22", "")));
 }
 
+TEST(SlurmClientTest, Accounts) {
+  EXPECT_EQ(parse_accounts("12_1|perfcast-a\n12_2|perfcast-a\n13_[1-4]|perfcast-b\n", "perfcast-a"), "12");
+  EXPECT_EQ(parse_accounts("12_1|perfcast-a\n13_[1-4%2]|perfcast-b\n", "perfcast-b"), "13");
+  EXPECT_EQ(parse_accounts("12_1|perfcast-a\n15_1|perfcast-a\n", "perfcast-a"), "15");  // the latest
+  for (const char* none : {"", "\n", "12_1|perfcast-ab\n", "x|perfcast-a\n", "12_1\n", "|perfcast-a\n"}) {
+    EXPECT_EQ(parse_accounts(none, "perfcast-a"), "") << none;
+  }
+}
+
 // Stand-ins for Slurm's commands, in a PATH of their own.
 class FakeSlurm : public testing::Test {
  protected:
@@ -61,6 +70,16 @@ TEST_F(FakeSlurm, SaysWhatSlurmSaid) {
   ASSERT_FALSE(job.ok());
   EXPECT_EQ(job.error().code, "slurm-failed");
   EXPECT_THAT(job.error().message, HasSubstr("invalid partition specified: moon"));
+}
+
+TEST_F(FakeSlurm, AsksTheAccountsByName) {
+  command("sacct", "printf '%s\\n' \"$@\" > '" + folder_.path() + "/arguments'; echo '42_1|perfcast-x'");
+  EXPECT_EQ(*real_slurm_client().accounted("perfcast-x"), "42");
+  EXPECT_EQ(*read_file(folder_.path() + "/arguments"),
+            "--noheader\n--parsable2\n--allocations\n--starttime=now-30days\n--name=perfcast-x\n"
+            "--format=JobID,JobName\n");
+  command("sacct", "echo 'Slurm accounting storage is disabled' >&2; exit 1");
+  EXPECT_EQ(real_slurm_client().accounted("perfcast-x").error().code, "slurm-failed");
 }
 
 TEST_F(FakeSlurm, ReadsLongQueues) {

@@ -17,6 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const auto& count : {job->tasks, job->cpus_per_task, job->nodes, job->time_limit_s, job->memory_bytes}) {
     if (count && *count <= 0) std::abort();
   }
+  if (!(job->cores() >= 1)) std::abort();
   if (job->command.empty() == job->command_unclear.empty()) std::abort();
   const auto key = program_key(*job);
   if (key && !is_plain_name(*key)) std::abort();

@@ -13,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (partitions->empty()) std::abort();
   for (const SlurmPartition& partition : *partitions) {
     if (!is_plain_name(partition.name) || partition.platform.empty()) std::abort();
-    if ((partition.price_per_hour && !(*partition.price_per_hour > 0)) || (partition.cores && *partition.cores < 1)) {
+    if ((partition.price_per_hour && !(*partition.price_per_hour > 0)) || (partition.cores && *partition.cores < 1) ||
+        (partition.memory_bytes && !(*partition.memory_bytes > 0))) {
       std::abort();
     }
   }
