@@ -16,7 +16,7 @@ struct TuneRequest {
   std::vector<std::string> command;
   std::string source;
   StrategyKind strategy = StrategyKind::kSurrogate;
-  double budget_s = 300;  // with the last comparison, for which a quarter is kept
+  double budget_s = 300;  // of everything, a quarter for the last comparison; no run is begun after it
   size_t trials = 0;      // settings tried at most, the default among them; 0: as the budget allows
   int repeats = 3;        // runs of a setting before it counts as the best
   double limit_s = 0;     // of one run; 0: ten times the default's, 10 s at the least
