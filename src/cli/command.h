@@ -30,6 +30,7 @@ inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitRegression = 3;
+inline constexpr int kExitUnclear = 4;
 inline constexpr int kExitBySignal = 128;
 
 // Options that mean the same under every verb that has them; add_common_options() gives them to a verb.

@@ -29,7 +29,8 @@ namespace {
 
 int exit_status_of(const measure::Comparison& comparison) {
   if (comparison.interrupted) return kExitBySignal + interrupting_signal();
-  return comparison.verdict == measure::CompareVerdict::kSlower ? kExitRegression : kExitDone;
+  if (comparison.verdict == measure::CompareVerdict::kSlower) return kExitRegression;
+  return comparison.verdict == measure::CompareVerdict::kUnclear ? kExitUnclear : kExitDone;
 }
 
 int report_failure(Error error, const CommonOptions& options) {
@@ -62,7 +63,8 @@ int compare_files(const std::array<measure::ComparedFile, 2>& files, const Compa
                                                 : measure::comparison_text(*comparison, texts, arguments.markdown),
                                    options);
   if (written != kExitDone) return written;
-  return comparison->any(measure::CompareVerdict::kSlower) ? kExitRegression : kExitDone;
+  if (comparison->any(measure::CompareVerdict::kSlower)) return kExitRegression;
+  return comparison->any(measure::CompareVerdict::kUnclear) ? kExitUnclear : kExitDone;
 }
 
 // Counts of a profile, or of an earlier comparison's B, stand for the command; only counts can be compared with those
@@ -242,10 +244,12 @@ void add_options(CLI::App& verb, CompareArguments& arguments) {
       ->required();
   add_basic(verb, "B", arguments.b, "B", "The other command or file.");
   add_basic(verb, "--measure", arguments.measure, "wall|cpu|instructions",
-            "What counts. Instructions need two runs of each and no quiet machine.")
+            "What counts. Instructions need two runs of each and no quiet machine. They decide, too, where times "
+            "are not clear.")
       ->check(CLI::IsMember({"wall", "cpu", "instructions"}))
       ->capture_default_str();
-  add_basic(verb, "--time-limit,--budget", arguments.budget, "TIME", "Ends the comparison after this time.")
+  add_basic(verb, "--time-limit,--budget", arguments.budget, "TIME",
+            "Ends the comparison after this time, counted runs included.")
       ->capture_default_str();
   add_basic(verb, "--threshold", arguments.threshold, "PERCENT",
             "Slowdown of B that you accept. A larger one ends with exit status 3.")
@@ -291,13 +295,15 @@ void add_compare_command(CLI::App& app, CommandContext& context) {
                                    "perfcast compare '{tree}/prog' --build 'make -j4' --at v1.0 --at HEAD --bisect"},
                                   "compare"});
   verb->footer(
-      "perfcast runs A and B in turns, in an order that is drawn, until the answer is clear or the time ends. Then it "
-      "counts instructions of both. Their input is empty, their output is discarded.\nExit status 3: B is slower "
-      "beyond the threshold.");
+      "perfcast runs A and B in turns, in an order that is drawn, until the answer is clear or the time ends, and "
+      "counts "
+      "instructions of both. Their input is empty, their output is discarded.\nExit status 3: B is slower beyond the "
+      "threshold; 4: not clear; 0: neither.");
   add_options(*verb, *arguments);
   add_common_options(*verb, context, kQuietOption | kSeedOption);
   verb->callback([arguments, verb, &context] {
     arguments->measure_given = verb->count("--measure") > 0;
+    arguments->time_limit_given = verb->count("--time-limit") > 0;
     context.run = [arguments, &context] { return CompareRun(*arguments, context.options).run(); };
   });
 }

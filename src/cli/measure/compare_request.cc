@@ -67,6 +67,7 @@ Result<measure::CompareRequest> compare_request(const CompareArguments& argument
   measure::CompareRequest request;
   if (Status taken = take_commands({arguments.a, arguments.b}, request); !taken) return taken.error();
   if (Status taken = take_duration(arguments.budget, "--time-limit", request.budget_s); !taken) return taken.error();
+  if (arguments.by_counts() && !arguments.time_limit_given) request.budget_s = 0;
   if (Status taken = take_duration(arguments.limit, "--run-limit", request.limit_s); !taken) return taken.error();
   const auto threshold = parse_ratio(arguments.threshold, "--threshold");
   if (!threshold) return threshold.error();

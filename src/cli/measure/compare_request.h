@@ -13,13 +13,13 @@
 namespace perfcast::cli {
 
 struct CompareArguments {
-  std::string a, b, budget = "60s", limit, threshold = "0%", log, measure = "wall", between_sessions;
+  std::string a, b, budget = "60s", limit, threshold = "1%", log, measure = "wall", between_sessions;
   std::string build, build_limit, trees;
   std::vector<std::string> at;
   double error = 0.05;
   int warmups = 1, counted_runs = 2;
   AroundRun around;
-  bool accept_failure = false, markdown = false, bisect = false, measure_given = false;
+  bool accept_failure = false, markdown = false, bisect = false, measure_given = false, time_limit_given = false;
 
   bool by_counts() const { return measure == "instructions"; }
 };

@@ -22,6 +22,7 @@
 #include "measure/tune/report/html_report.h"
 #include "measure/tune/report/tuning_report.h"
 #include "measure/tune/run/tuner.h"
+#include "measure/tune/space/knob_words.h"
 
 namespace perfcast::cli {
 namespace {
@@ -30,7 +31,7 @@ constexpr size_t kLargestFileBytes = size_t{64} << 20;
 
 struct TuneArguments {
   std::string space = "tune.json", replay, record, log, report, budget = "5m", limit, share, strategy = "surrogate";
-  std::vector<std::string> warm_start;
+  std::vector<std::string> warm_start, knobs;
   int64_t trials = 0, seeds = 1, repeats = 3;
   bool resume = false, space_given = false;
   AroundRun around;
@@ -63,7 +64,7 @@ class TuneRun {
                                        {"-o", options_.output}}) {
       if (Status writable = check_output_file(option, path); !writable) return writable;
       std::vector<std::string> read = arguments_.warm_start;
-      read.push_back(arguments_.replay.empty() ? arguments_.space : arguments_.replay);
+      if (arguments_.knobs.empty()) read.push_back(arguments_.replay.empty() ? arguments_.space : arguments_.replay);
       if (std::string_view(option) != "--log") read.push_back(arguments_.log);
       if (Status kept = check_not_read(option, path, read); !kept) return kept;
     }
@@ -74,8 +75,10 @@ class TuneRun {
     };
     if (replays && !context_.command.empty())
       return excluded("--replay", "a recording beside a command", "one of both");
-    if (replays && (arguments_.space_given || !arguments_.log.empty() || arguments_.resume ||
-                    !arguments_.warm_start.empty() || !arguments_.record.empty()))
+    if (!arguments_.knobs.empty() && arguments_.space_given)
+      return excluded("--knob", "knobs beside a file of knobs", "--knob or --space");
+    if (replays && (arguments_.space_given || !arguments_.knobs.empty() || !arguments_.log.empty() ||
+                    arguments_.resume || !arguments_.warm_start.empty() || !arguments_.record.empty()))
       return excluded("--replay", "a replay runs nothing: it has no space file, no log and records nothing",
                       "--replay alone, with --strategy, --trials or --share, --seeds, --report");
     const CLI::App& verb = *arguments_.verb;
@@ -175,7 +178,7 @@ class TuneRun {
   Status take_request(const measure::TuneFile& file, measure::TuneRequest& request) const {
     request.file = &file;
     request.command = context_.command.empty() ? file.command : context_.command;
-    request.source = arguments_.space;
+    request.source = arguments_.knobs.empty() ? arguments_.space : "--knob " + join(arguments_.knobs, " --knob ");
     request.trials = static_cast<size_t>(arguments_.trials);
     request.repeats = static_cast<int>(arguments_.repeats);
     request.seed = options_.seed;
@@ -244,14 +247,17 @@ class TuneRun {
     return {};
   }
 
-  int run_command() {
+  Result<measure::TuneFile> read_space() const {
+    if (!arguments_.knobs.empty()) return measure::knobs_as_space(arguments_.knobs, context_.command);
     const auto text = read_named(arguments_.space, arguments_.space_given);
-    if (!text) {
-      Error error = text.error();
-      if (!arguments_.space_given) error.expected = "--space FILE, or --replay CSV";
-      return report_error(error, options_);
-    }
-    const auto file = measure::parse_tune_file(*text, arguments_.space);
+    if (text) return measure::parse_tune_file(*text, arguments_.space);
+    Error error = text.error();
+    if (!arguments_.space_given) error.expected = "--knob NAME=VALUES, --space FILE, or --replay CSV";
+    return error;
+  }
+
+  int run_command() {
+    const auto file = read_space();
     if (!file) return report_error(file.error(), options_);
     measure::TuneRequest request;
     if (Status taken = take_request(*file, request); !taken) return report_error(taken.error(), options_);
@@ -296,12 +302,16 @@ class TuneRun {
 };
 
 void add_options(CLI::App& verb, TuneArguments& arguments) {
+  add_basic(verb, "--knob", arguments.knobs, "NAME=VALUES",
+            "A knob and its values, such as level=1..9, size=64,128@128 (with its default) or opt=-O2,-O3; repeatable.")
+      ->allow_extra_args(false);
   add_basic(verb, "--space", arguments.space, "FILE",
             "The file that names your knobs and their values (perfcast.tune/1).")
       ->each([&arguments](const std::string&) { arguments.space_given = true; })
       ->capture_default_str();
-  add_basic(verb, "--time-limit,--budget", arguments.budget, "TIME",
-            "Ends the search after this time. A quarter is kept for the last comparison of best and default.")
+  add_basic(
+      verb, "--time-limit,--budget", arguments.budget, "TIME",
+      "Ends after this time: no run is begun then. A quarter is kept for the last comparison of best and default.")
       ->capture_default_str();
   add_basic(verb, "--trials", arguments.trials, "N",
             "Tries at most this many settings. By default only the time decides.")
@@ -340,13 +350,14 @@ void add_tune_command(CLI::App& app, CommandContext& context) {
       add_verb(app, {"tune",
                      "Finds the best setting of a command's options.",
                      "-- COMMAND {knob}...",
-                     {"perfcast tune --space tune.json -- ./prog --block {block} --threads {threads}",
+                     {"perfcast tune --knob level=1..9 --knob threads=1,2 -- zstd -{level} -T{threads} -c file",
                       "perfcast tune --space tune.json --time-limit 20m --report tune.html -- make {flags}"},
                      "tune"});
   verb->footer(
       "perfcast runs the command with different settings, chosen by what it found so far, until the time ends. Then it "
       "runs the best and the default in turns, for the gain with its interval. In the command {name} stands for a "
-      "knob's value, {flags} for flags. Its input is empty. Settings that fail, hang, take too much memory or print "
+      "knob's value, {flags} for flags. Its input is empty. What the best prints is held beside what the default "
+      "prints. Settings that fail, hang, take too much memory or print "
       "what a check refuses are counted and avoided. An interrupt ends the search with what there is.");
   arguments->verb = verb;
   add_options(*verb, *arguments);

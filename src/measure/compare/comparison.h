@@ -35,7 +35,7 @@ struct CompareRequest {
   std::array<std::vector<std::string>, 2> commands;   // argv; empty where `recorded` stands for it
   std::array<std::optional<WorkCounts>, 2> recorded;  // counts that were taken before; of compare_counts() alone
   ComparedTime time = ComparedTime::kWall;
-  double budget_s = 60;            // for all timed runs, warm-ups included; fewest_pairs() are made whatever it says
+  double budget_s = 60;            // for all runs, warm-ups and counted ones included
   double error_ratio = 0.05;       // of calling two different that are the same
   double threshold_ratio = 0;      // what slowdown counts: 0.02 is 2%
   double limit_s = 0;              // of one run; 0: none
@@ -71,21 +71,28 @@ CompareVerdict verdict_of(double log_lower, double log_upper, double threshold_r
 
 struct Comparison {
   CompareVerdict verdict = CompareVerdict::kUnclear;
+  bool by_counts = false;  // times were not clear: the verdict is that of the instructions
   ComparedTime time = ComparedTime::kWall;
   double ratio = 1, lower = 0, upper = 0;  // B's time over A's; with 1 - error_ratio, over all looks
   double error_ratio = 0.05, threshold_ratio = 0;
   bool significant = false;  // the ratio isn't 1
   int64_t pairs = 0;         // timed
   int64_t runs = 0;          // of both commands: timed and not warming up, or counted where nothing was timed
-  double spent_s = 0;
+  double spent_s = 0, budget_s = 0;
   std::array<double, 2> median_wall_s{}, median_cpu_s{};
   std::optional<double> first_over_second_ratio;  // how much slower a pair's first run was: what order does
   std::vector<CountRow> counts;                   // instructions first, then what differs most
   bool counts_differ = false;                     // instructions do
+  bool counts_repeat = false;                     // all of the work was counted, more than once
   std::array<MetricValues, 2> all_counts;         // of work, by metric: all that were counted
   std::vector<std::string> notes;
   bool interrupted = false;
 };
+
+// What counts say where times don't: counted twice and repeating far closer than the threshold. Slower and faster:
+// instructions beyond the threshold, which the times don't exclude. No difference: the same counts of all kinds, and
+// times that lie within 5%, or 10% when no more are made. Unclear otherwise.
+CompareVerdict verdict_by_counts(const Comparison& comparison, bool is_last);
 
 std::string name_of(CompareVerdict verdict);  // "slower", ...
 

@@ -52,11 +52,47 @@ void add_count_rows(const std::vector<CountRow>& counts, TextTable& table) {
   }
 }
 
+std::string more_instructions(const Comparison& comparison) {
+  const CountRow& row = comparison.counts.front();
+  if (!row.differs) return "the same instructions";
+  return percent(std::abs(row.ratio - 1), 1) + (row.ratio > 1 ? " more" : " fewer") + " instructions";
+}
+
+std::string what_is_open(const Comparison& comparison) {
+  if (!std::isfinite(comparison.upper)) return "so few runs tell nothing";
+  const std::string slower = percent(std::abs(comparison.upper - 1), 1);
+  if (comparison.lower > 1)
+    return fmt::format("B is slower, by {} to {}; the threshold is {:g}%", percent(comparison.lower - 1, 1), slower,
+                       100 * comparison.threshold_ratio);
+  return fmt::format("B may be {} faster or {} slower", percent(1 - comparison.lower, 1), slower);
+}
+
+const char* decided_by(const Comparison& comparison) {
+  if (comparison.verdict == CompareVerdict::kUnclear) return "nothing";
+  return comparison.by_counts || !is_timed(comparison) ? "instructions" : "times";
+}
+
+// Where times left it to the counts.
+std::string counted_verdict(const Comparison& comparison) {
+  const std::string counted = more_instructions(comparison);
+  const std::string unclear = fmt::format("times not clear within {:g} s", comparison.budget_s);
+  switch (comparison.verdict) {
+    case CompareVerdict::kSlower:
+      return fmt::format("B is slower by counts: {}; {}", counted, unclear);
+    case CompareVerdict::kFaster:
+      return fmt::format("B is faster by counts: {}; {}", counted, unclear);
+    default:
+      return fmt::format("no difference that counts: {}, and times within {}", counted,
+                         percent(std::max(comparison.upper - 1, 1 - comparison.lower), 1));
+  }
+}
+
 std::string verdict_line(const Comparison& comparison) {
   const std::string sure =
       fmt::format("{:.4g}% interval of B / A {}", 100 * (1 - comparison.error_ratio), range(comparison));
   const std::string counted = "B / A " + range(comparison) + " by how far runs of one command differ";
   const std::string how = how_measured(comparison) + "; " + (is_timed(comparison) ? sure : counted);
+  if (comparison.by_counts) return fmt::format("{} ({})", counted_verdict(comparison), how);
   switch (comparison.verdict) {
     case CompareVerdict::kSlower:
       return fmt::format("B is slower by {} ({})", change(comparison), how);
@@ -70,8 +106,10 @@ std::string verdict_line(const Comparison& comparison) {
     case CompareVerdict::kUnclear:
       break;
   }
-  return fmt::format("unclear {} ({})", comparison.interrupted ? "when it was interrupted" : "within the time limit",
-                     how);
+  const std::string when = comparison.interrupted    ? "when it was interrupted"
+                           : comparison.budget_s > 0 ? fmt::format("within {:g} s", comparison.budget_s)
+                                                     : "by these counts";
+  return fmt::format("not clear {}: {} ({})", when, what_is_open(comparison), how);
 }
 
 std::string comparison_text(const Comparison& comparison, const CommandTexts& commands, bool markdown) {
@@ -106,6 +144,7 @@ Json comparison_json(const Comparison& comparison, const CommandTexts& commands)
                {"a", {{"command", commands[0]}}},
                {"b", {{"command", commands[1]}}},
                {"verdict", name_of(comparison.verdict)},
+               {"decided_by", decided_by(comparison)},
                {"measured", !is_timed(comparison)                    ? "instructions"
                             : comparison.time == ComparedTime::kWall ? "wall_s"
                                                                      : "cpu_s"},

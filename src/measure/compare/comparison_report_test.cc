@@ -47,6 +47,36 @@ TEST(ComparisonReport, SaysWhatCameOutAndHowSure) {
   EXPECT_THAT(verdict_line(other), HasSubstr("too few pairs for an interval"));
 }
 
+TEST(ComparisonReport, SaysWhatIsNotClearAndWhatCountsDecided) {
+  Comparison open = slower();
+  open.verdict = CompareVerdict::kUnclear;
+  open.budget_s = 60;
+  open.lower = 0.97;
+  EXPECT_EQ(verdict_line(open),
+            "not clear within 60 s: B may be 3.0% faster or 2.8% slower (wall time, 18 pairs in turns in 39 s; 95% "
+            "interval of B / A 0.9700 .. 1.0280)");
+  EXPECT_EQ(comparison_json(open, kCommands)["decided_by"], "nothing");
+  open.lower = 1.005;
+  open.threshold_ratio = 0.01;
+  EXPECT_THAT(verdict_line(open), testing::StartsWith("not clear within 60 s: B is slower, by 0.5% to 2.8%; the "
+                                                      "threshold is 1% ("));
+  Comparison counted = open;
+  counted.by_counts = true;
+  counted.verdict = CompareVerdict::kSlower;
+  counted.counts.front().ratio = 1.03;
+  EXPECT_THAT(verdict_line(counted), testing::StartsWith("B is slower by counts: 3.0% more instructions; times not "
+                                                         "clear within 60 s ("));
+  EXPECT_EQ(comparison_json(counted, kCommands)["decided_by"], "instructions");
+  counted.verdict = CompareVerdict::kFaster;
+  counted.counts.front().ratio = 0.98;
+  EXPECT_THAT(verdict_line(counted), testing::StartsWith("B is faster by counts: 2.0% fewer instructions; times"));
+  counted.verdict = CompareVerdict::kNoDifference;
+  counted.counts.front() = {"instructions_count", 2e9, 2e9, 1, 0, false};
+  counted.lower = 0.99;
+  EXPECT_THAT(verdict_line(counted),
+              testing::StartsWith("no difference that counts: the same instructions, and times within 2.8% ("));
+}
+
 TEST(ComparisonReport, TextAndMarkdownHaveTheSameNumbers) {
   const std::string text = comparison_text(slower(), kCommands), markdown = comparison_text(slower(), kCommands, true);
   for (const std::string& of : {text, markdown}) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -34,7 +35,8 @@ std::string partly_by(const std::vector<ProfileWarning>& warnings) {
   return partly;
 }
 
-Result<WorkCounts> count(const std::vector<std::string>& command, const CompareRequest& request) {
+// `limit_s`: 0: none.
+Result<WorkCounts> count(const std::vector<std::string>& command, const CompareRequest& request, double limit_s) {
   CollectRequest collect;
   collect.command = command;
   collect.mix_only = true;
@@ -44,6 +46,7 @@ Result<WorkCounts> count(const std::vector<std::string>& command, const CompareR
   collect.input_descriptor = -1;
   collect.around = request.around;
   collect.limit_s = kSlowerWhileCounted * request.limit_s;  // 0: none
+  if (limit_s > 0) collect.limit_s = collect.limit_s > 0 ? std::min(collect.limit_s, limit_s) : limit_s;
   const auto profile = profile_command(
       collect, request.progress ? request.progress : [](const std::string&) {});
   if (!profile) return profile.error();
@@ -91,7 +94,7 @@ std::optional<CountRow> row_of(const std::string& metric, const CountedRuns& run
   row.ratio = row.a > 0 ? row.b / row.a : kInfinite;
   const double apart = row.a > 0 && row.b > 0 ? std::abs(std::log(row.ratio)) : kInfinite;
   const bool known = assumed_repeats > 0 || std::max(runs[0].size(), runs[1].size()) > 1;
-  row.differs = known && apart > std::max(kSameCount, kBeyondRepeats * row.repeats_within);
+  row.differs = known && apart > count_reach(row);
   return row;
 }
 
@@ -112,6 +115,32 @@ MetricValues means_of(const std::vector<MetricValues>& runs) {
   return means;
 }
 
+// The limit of all counted runs, handed to each.
+class CountClock {
+ public:
+  CountClock(const CompareRequest& request, double limit_s)
+      : limit_s_(limit_s), runs_(2.0 * request.counted_runs), began_(Clock::now()) {}
+
+  // The first, of which nobody knows how long it takes, gets its part and a half. 0: none.
+  double run_limit_s(bool is_first) const {
+    return limit_s_ > 0 ? std::max(kShortestLimit, is_first ? 1.5 * limit_s_ / runs_ : limit_s_ - spent_s()) : 0;
+  }
+  // After so many runs: whether those that are left fit.
+  Status check_rest(size_t made) const {
+    const double all_s = spent_s() / static_cast<double>(made) * runs_;
+    if (!(limit_s_ > 0) || static_cast<double>(made) >= runs_ || all_s <= 1.2 * limit_s_) return {};
+    return Error{"limit-reached", fmt::format("they would take some {:.0f} s", all_s), "", "a longer time limit"};
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr double kShortestLimit = 0.05;
+  double spent_s() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+
+  double limit_s_, runs_;
+  Clock::time_point began_;
+};
+
 double assumed_repeats_of(const CompareRequest& request) {
   double assumed = 0;
   for (const auto& recorded : request.recorded) assumed = std::max(assumed, recorded ? recorded->repeats_within : 0);
@@ -120,15 +149,18 @@ double assumed_repeats_of(const CompareRequest& request) {
 
 }  // namespace
 
-Result<CountedBoth> count_both(const CompareRequest& request) {
+double count_reach(const CountRow& row) { return std::max(kSameCount, kBeyondRepeats * row.repeats_within); }
+
+Result<CountedBoth> count_both(const CompareRequest& request, double limit_s) {
   CountedBoth both;
+  const CountClock clock(request, limit_s);
   CountedRuns runs;
   const double assumed_repeats = assumed_repeats_of(request);
   for (int round = 0; round < request.counted_runs; ++round) {
     for (size_t i = 0; i < 2; ++i) {
       if (request.recorded[i] && round > 0) continue;
-      auto counted =
-          request.recorded[i] ? Result<WorkCounts>(*request.recorded[i]) : count(request.commands[i], request);
+      auto counted = request.recorded[i] ? Result<WorkCounts>(*request.recorded[i])
+                                         : count(request.commands[i], request, clock.run_limit_s(runs[0].empty()));
       if (!counted) {
         Error error = counted.error();
         error.message.insert(0, std::string(kNames[i]) + ": ");
@@ -136,6 +168,7 @@ Result<CountedBoth> count_both(const CompareRequest& request) {
       }
       if (!counted->partly.empty()) both.partly = std::string(kNames[i]) + ": " + counted->partly;
       runs[i].push_back(std::move(counted->counts));
+      if (Status fits = clock.check_rest(runs[0].size() + runs[1].size()); !fits) return fits.error();
     }
   }
   const auto instructions = row_of("instructions_count", runs, assumed_repeats);
@@ -171,7 +204,7 @@ Result<WorkCounts> counts_of(const Profile& profile, const std::string& source) 
 Result<Comparison> compare_counts(const CompareRequest& request) {
   CompareRequest counted = request;
   counted.counted_runs = std::max(1, request.counted_runs);
-  auto both = count_both(counted);
+  auto both = count_both(counted, request.budget_s);
   if (!both) return both.error();
   if (!both->partly.empty()) {
     return Error{"partial-counts", "counts are of a part of the work: " + both->partly, "",
@@ -186,7 +219,7 @@ Result<Comparison> compare_counts(const CompareRequest& request) {
   const CountRow& instructions = result.counts.front();
   const bool is_recorded = request.recorded[0] || request.recorded[1];
   const bool repeats_known = is_recorded || counted.counted_runs > 1;
-  const double reach = repeats_known ? std::max(kSameCount, kBeyondRepeats * instructions.repeats_within) : kInfinite;
+  const double reach = repeats_known ? count_reach(instructions) : kInfinite;
   const double log_ratio = std::log(instructions.ratio);
   result.ratio = instructions.ratio;
   result.lower = std::exp(log_ratio - reach);

@@ -31,14 +31,14 @@ class Trees {
   }
 
   // Of the two trees as they are. `threshold_ratio`, `error_ratio`: for this one.
-  Result<Comparison> compare(double threshold_ratio, double error_ratio, bool with_counts) const {
+  Result<Comparison> compare(double threshold_ratio, double error_ratio, bool with_counts, bool by_counts) const {
     CompareRequest comparison = request_.comparison;
     for (size_t side = 0; side < 2; ++side) {
       for (std::string& word : comparison.commands[side]) word = with_tree(word, folder(side));
     }
     comparison.threshold_ratio = threshold_ratio;
     comparison.error_ratio = error_ratio;
-    if (request_.by_counts) return compare_counts(comparison);
+    if (by_counts) return compare_counts(comparison);
     if (!with_counts) comparison.counted_runs = 0;
     return compare_in_turns(comparison);
   }
@@ -68,11 +68,12 @@ class Search {
     for (const auto& [side, revision] : {std::pair{size_t{0}, &request_.a}, {size_t{1}, &request_.b}}) {
       if (Status made = trees_.make(side, *revision); !made) return made.error();
     }
-    auto ends = trees_.compare(comparison.threshold_ratio, error_ratio_, true);
+    auto ends = trees_.compare(comparison.threshold_ratio, error_ratio_, true, request_.by_counts);
     if (!ends) return ends.error();
     result_.ends = std::move(*ends);
     if (result_.ends.verdict != CompareVerdict::kSlower || result_.ends.interrupted) return std::move(result_);
-    half_ratio_ = std::sqrt(result_.ends.ratio) - 1;
+    by_counts_ = request_.by_counts || result_.ends.by_counts;
+    half_ratio_ = std::sqrt(by_counts_ ? result_.ends.counts.front().ratio : result_.ends.ratio) - 1;
     const auto found = bisect(revisions->size(), [&](size_t i) { return judge((*revisions)[i]); });
     if (!found) return found.error();
     for (size_t i = found->first; i <= found->last; ++i) result_.candidates.push_back((*revisions)[i]);
@@ -84,7 +85,8 @@ class Search {
     SearchStep step;
     step.revision = revision;
     Status made = trees_.make(1, revision);
-    auto compared = made ? trees_.compare(half_ratio_, error_ratio_, false) : Result<Comparison>(made.error());
+    auto compared =
+        made ? trees_.compare(half_ratio_, error_ratio_, false, by_counts_) : Result<Comparison>(made.error());
     if (!compared) {
       if (ends_the_search(compared.error())) return compared.error();
       step.is_skipped = true;
@@ -106,6 +108,7 @@ class Search {
   const RevisionRequest& request_;
   Trees trees_;
   double error_ratio_ = 0, half_ratio_ = 0;
+  bool by_counts_ = false;
   RevisionSearch result_;
 };
 
@@ -116,7 +119,7 @@ Result<Comparison> compare_revisions(const Repository& repository, const Revisio
   for (const auto& [side, revision] : {std::pair{size_t{0}, &request.a}, {size_t{1}, &request.b}}) {
     if (Status made = trees.make(side, *revision); !made) return made.error();
   }
-  return trees.compare(request.comparison.threshold_ratio, request.comparison.error_ratio, true);
+  return trees.compare(request.comparison.threshold_ratio, request.comparison.error_ratio, true, request.by_counts);
 }
 
 Result<RevisionSearch> find_first_slow(const Repository& repository, const RevisionRequest& request) {

@@ -61,7 +61,7 @@ std::string verdict_line(const SessionComparison& comparison) {
            : allowed ? fmt::format("B is slower by {:.1f}%, which the threshold of {:g}% allows", 100 * (row.ratio - 1),
                                    100 * comparison.threshold_ratio)
            : row.verdict == CompareVerdict::kNoDifference ? "no difference that counts"
-                                                          : "unclear";
+                                                          : "not clear";
   } else {
     text =
         fmt::format("{} of {} benchmarks {} slower in B, {} faster", slower, all, slower == 1 ? "is" : "are", faster);

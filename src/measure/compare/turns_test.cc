@@ -12,6 +12,7 @@
 namespace perfcast::measure {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 
 std::vector<std::string> work(int rounds) { return {PERFCAST_GUINEA, "work", std::to_string(rounds)}; }
@@ -68,16 +69,31 @@ TEST(CompareInTurns, AThresholdAllowsWhatLiesBelow) {
   EXPECT_TRUE(allowed->significant);
 }
 
-// With next to no budget the fewest pairs are made, and it isn't clear by them.
+// A pair is made however short the time is; no other is begun that would end after it.
 TEST(CompareInTurns, EndsWithTheBudget) {
   CompareRequest request = of(work(100'000), work(100'000));
   request.budget_s = 1e-3;
   const auto unclear = compare_in_turns(request);
   ASSERT_TRUE(unclear) << to_text(unclear.error());
-  EXPECT_EQ(unclear->pairs, fewest_pairs(0.05));
-  EXPECT_TRUE(std::isfinite(unclear->upper));
-  ASSERT_FALSE(unclear->notes.empty());
-  EXPECT_THAT(unclear->notes.front(), HasSubstr("the fewest that can tell anything"));
+  EXPECT_EQ(unclear->verdict, CompareVerdict::kUnclear);
+  EXPECT_EQ(unclear->pairs, 1);
+  EXPECT_FALSE(std::isfinite(unclear->upper));
+  EXPECT_THAT(unclear->notes, Contains(HasSubstr("needs at least 6 pairs; with --time-limit")));
+
+  CompareRequest slow = of({PERFCAST_GUINEA, "sleep", "300"}, {PERFCAST_GUINEA, "sleep", "300"});
+  slow.budget_s = 2;
+  slow.error_ratio = 1e-6;  // 21 pairs
+  const auto kept = compare_in_turns(slow);
+  ASSERT_TRUE(kept) << to_text(kept.error());
+  EXPECT_LE(kept->spent_s, 2.3);
+  EXPECT_GE(kept->pairs, 1);
+  EXPECT_LE(kept->pairs, 2);
+
+  slow.commands[0][2] = "9000";
+  const auto none = compare_in_turns(slow);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, "limit-reached");
+  EXPECT_THAT(none.error().message, HasSubstr("still running when the time limit of 2 s ended"));
 }
 
 TEST(CompareInTurns, ErrorsNameTheCommand) {
@@ -103,7 +119,6 @@ TEST(CompareInTurns, CountsStandBesideTimes) {
   if (!QemuCollector().available()) GTEST_SKIP() << "no QEMU with plugins here";
   CompareRequest request = of(work(300'000), work(600'000));
   request.counted_runs = 2;
-  request.budget_s = 0.5;
   const auto both = compare_in_turns(request);
   ASSERT_TRUE(both) << to_text(both.error());
   ASSERT_FALSE(both->counts.empty());
@@ -111,6 +126,27 @@ TEST(CompareInTurns, CountsStandBesideTimes) {
   EXPECT_GT(both->counts.front().ratio, 1.5);
   EXPECT_TRUE(both->counts_differ);
   ASSERT_GT(both->counts.size(), 2u);  // branches and arithmetic differ, too
+}
+
+TEST(CompareInTurns, TheSameWorkEndsEarlyAndWhatDoesMoreIsFoundByCounts) {
+  if (!QemuCollector().available()) GTEST_SKIP() << "no QEMU with plugins here";
+  CompareRequest request = of(work(300'000), work(300'000));
+  request.counted_runs = 2;
+  request.threshold_ratio = 0.01;
+  request.budget_s = 60;
+  const auto same = compare_in_turns(request);
+  ASSERT_TRUE(same) << to_text(same.error());
+  EXPECT_EQ(same->verdict, CompareVerdict::kNoDifference);
+  EXPECT_TRUE(same->counts_repeat);
+  EXPECT_FALSE(same->counts_differ);
+  EXPECT_LT(same->spent_s, 60);
+
+  request.commands[1] = work(309'000);
+  request.budget_s = 3;
+  const auto more = compare_in_turns(request);
+  ASSERT_TRUE(more) << to_text(more.error());
+  EXPECT_EQ(more->verdict, CompareVerdict::kSlower);
+  EXPECT_LT(more->spent_s, 4);
 }
 
 }  // namespace

@@ -43,7 +43,8 @@ std::string gain_line(const Tuning& tuning) {
   if (!tuning.best) return "nothing that was tried can be used";
   if (tuning.best == tuning.standard && tuning.tried.size() == 1)
     return "nothing but the default was tried: --time-limit or --trials allowed no more";
-  if (tuning.best == tuning.standard) return "nothing was found that is better than the default";
+  if (tuning.best == tuning.standard)
+    return "nothing was found that is better than the default" + (tuning.rival.empty() ? "" : "; " + tuning.rival);
   const std::string values = fmt::format(
       "{} to {}", tuning.default_value ? objective_value_text(*tuning.default_value, tuning.objective) : "-",
       tuning.best_value ? objective_value_text(*tuning.best_value, tuning.objective) : "-");
@@ -61,6 +62,23 @@ std::string gain_line(const Tuning& tuning) {
                        tuning.gain, interval);
   const char* good = tuning.objective.measure == ObjectiveMeasure::kPrinted ? "good" : "fast";
   return fmt::format("{:.3f} times as {} as the default (95% interval {}): {}", tuning.gain, good, interval, values);
+}
+
+// What the gain may cost. Empty: the best prints what the default prints, or nobody looked.
+std::string output_line(const Tuning& tuning) {
+  if (!tuning.output || tuning.output->is_same) return "";
+  const OutputComparison& output = *tuning.output;
+  constexpr double kSameSize = 0.001;  // of what prints other things each time
+  const double ratio = output.default_bytes > 0 ? output.best_bytes / output.default_bytes : 0;
+  const bool is_same_size =
+      output.default_repeats ? output.best_bytes == output.default_bytes : std::abs(ratio - 1) <= kSameSize;
+  if (is_same_size && !output.default_repeats) return "";
+  std::string text = is_same_size ? "its output differs from the default's: other bytes of the same size"
+                                  : fmt::format("its output is {} than the default's: {} to {}",
+                                                output.best_bytes > output.default_bytes ? "larger" : "smaller",
+                                                human_bytes(output.default_bytes), human_bytes(output.best_bytes));
+  if (!is_same_size && ratio > 0) text += fmt::format(" ({:+.1f}%)", 100 * (ratio - 1));
+  return text + (output.default_repeats ? "" : "; the default prints other things each time, too");
 }
 
 std::string trials_line(const Tuning& tuning) {
@@ -145,7 +163,9 @@ std::string tuning_text(const Tuning& tuning) {
   std::string text;
   if (!tuning.command.empty()) text += "command: " + printable(join(tuning.command, " ")) + "\n";
   text += "space: " + printable(tuning.source) + "\n" + trials_line(tuning) + "\n\n";
-  text += wrapped(gain_line(tuning), 120) + "\n\n";
+  text += wrapped(gain_line(tuning), 120) + "\n";
+  if (const std::string output = output_line(tuning); !output.empty()) text += wrapped(output, 120) + "\n";
+  text += "\n";
   if (tuning.best) {
     std::vector<size_t> order(tuning.knobs.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -185,6 +205,12 @@ Json tuning_json(const Tuning& tuning) {
   if (tuning.upper) json["upper"] = *tuning.upper;
   if (tuning.lower) json["significant"] = tuning.significant;
   json["pairs"] = tuning.pairs;
+  if (tuning.output) {
+    json["output"] = {{"default_bytes", tuning.output->default_bytes},
+                      {"best_bytes", tuning.output->best_bytes},
+                      {"same", tuning.output->is_same},
+                      {"default_repeats", tuning.output->default_repeats}};
+  }
   json["trials"] = tuning.tried.size();
   json["failed_trials"] = tuning.failed_trials();
   json["points"] = tuning.points;

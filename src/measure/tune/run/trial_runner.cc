@@ -26,6 +26,12 @@ std::string last_words(const std::string& text) {
   return words.size() > kMostWords ? words.substr(words.size() - kMostWords) : words;
 }
 
+// Of the setting, not of this machine.
+bool cannot_start(const Error& error) {
+  return error.code == "program-not-found" || error.code == "not-executable" || error.code == "exec-failed" ||
+         error.code == "bad-usage";
+}
+
 std::string ending_of(const ProcessOutcome& outcome) {
   std::string text = outcome.signal ? "killed by signal " + signal_text(*outcome.signal)
                                     : fmt::format("status {}", outcome.exit_code.value_or(0));
@@ -110,6 +116,32 @@ Result<std::optional<std::string>> TrialRunner::prepare(const Setting& setting) 
   return problem;
 }
 
+Result<ProcessOutcome> TrialRunner::execute(const Setting& setting, bool keeps_output) {
+  ProcessRequest request;
+  request.arguments = command_.arguments(setting);
+  request.environment = command_.environment(setting);
+  request.limit_s = limit_s_;
+  if (keeps_output) request.output_file = output_path_;
+  request.around = {command_.shell_line(around_.prepare, setting, output_path_),
+                    command_.shell_line(around_.cleanup, setting, output_path_)};
+  const auto program = inspect_program(request.arguments);
+  if (!program) return program.error();
+  request.executable = program->path;
+  return run_process(request);
+}
+
+Result<std::optional<OutputFacts>> TrialRunner::output_of(const Setting& setting) {
+  const auto problem = prepare(setting);
+  if (!problem) return problem.error();
+  if (*problem) return std::optional<OutputFacts>();
+  const auto outcome = execute(setting, true);
+  if (!outcome && !cannot_start(outcome.error())) return outcome.error();
+  if (!outcome || !outcome->ok()) return std::optional<OutputFacts>();
+  const auto output = read_bytes(output_path_, kLargestOutputBytes);
+  if (!output) return std::optional<OutputFacts>();
+  return std::optional(OutputFacts{static_cast<double>(output->size()), short_hash(*output)});
+}
+
 Result<TrialRun> TrialRunner::run(const Setting& setting) {
   TrialRun run;
   const auto problem = prepare(setting);
@@ -119,27 +151,12 @@ Result<TrialRun> TrialRunner::run(const Setting& setting) {
     run.why = **problem;
     return run;
   }
-  ProcessRequest request;
-  request.arguments = command_.arguments(setting);
-  request.environment = command_.environment(setting);
-  request.limit_s = limit_s_;
-  if (needs_output()) request.output_file = output_path_;
-  request.around = {command_.shell_line(around_.prepare, setting, output_path_),
-                    command_.shell_line(around_.cleanup, setting, output_path_)};
-  const auto program = inspect_program(request.arguments);
-  const auto cannot_start = [&run](const Error& error) {
-    run.state = TrialState::kFailed;
-    run.why = "can't be started: " + error.message;
-    return run;
-  };
-  if (!program) return cannot_start(program.error());
-  request.executable = program->path;
-  const auto outcome = run_process(request);
+  const auto outcome = execute(setting, needs_output());
   if (!outcome) {
-    const std::string& code = outcome.error().code;
-    if (code == "program-not-found" || code == "not-executable" || code == "exec-failed")
-      return cannot_start(outcome.error());
-    return outcome.error();
+    if (!cannot_start(outcome.error())) return outcome.error();
+    run.state = TrialState::kFailed;
+    run.why = "can't be started: " + outcome.error().message;
+    return run;
   }
   run.wall_s = outcome->wall_s;
   run.cpu_s = outcome->cpu_s();

@@ -26,6 +26,13 @@ struct TrialRun {
   std::string why;  // where it isn't done
 };
 
+// What a run printed.
+struct OutputFacts {
+  double bytes = 0;
+  std::string digest;
+  bool operator==(const OutputFacts&) const = default;
+};
+
 // Time limit of a run where none is given, by what the default setting took.
 double usual_limit_s(double default_wall_s);
 
@@ -42,12 +49,17 @@ class TrialRunner {
   // first run that is done with the default setting becomes the reference of `same_output`.
   Result<TrialRun> run(const Setting& setting);
 
+  // One run that is not timed. nullopt where it doesn't work, or prints more than can be kept.
+  Result<std::optional<OutputFacts>> output_of(const Setting& setting);
+
   const CommandTemplate& command() const { return command_; }
 
  private:
   TrialRunner(const TuneFile& file, CommandTemplate command, TempFolder folder);
   Result<std::optional<std::string>> prepare(const Setting& setting);
   Result<std::optional<std::string>> shell(const std::string& line, const Setting& setting, const char* what);
+  // Errors: those of inspect_program() and run_process().
+  Result<ProcessOutcome> execute(const Setting& setting, bool keeps_output);
   Result<TrialRun> finish(TrialRun run, const Setting& setting);
   bool needs_output() const;
 

@@ -55,6 +55,13 @@ class Tuner {
   Status settle_finalists();
   Status compare_with_default();
   Result<std::optional<size_t>> compare_in_turns();
+  void take_gain(const ShiftInterval& gain);
+  void keep_default(size_t rival);
+  Status search_and_compare();
+  Status compare_output(size_t rival);
+  // Everything is used that the last comparison needs not.
+  void set_search_end();
+  bool is_over() const { return spent_s() >= request_.budget_s; }
   void report(const std::string& doing) const;
   void finish();
   std::string value_text(double value) const;
@@ -67,7 +74,10 @@ class Tuner {
   TrialRecords records_;
   std::unique_ptr<Strategy> strategy_;
   size_t standard_ = 0, best_ = 0;
-  double search_budget_s_ = 0, longest_wall_s_ = 0;
+  double search_budget_s_ = 0, longest_wall_s_ = 0, default_wall_s_ = 0;
+  bool is_exhausted_ = false;  // no setting is left to try
+  std::optional<OutputFacts> default_output_;
+  std::optional<size_t> output_of_;  // the setting whose output was last held beside the default's
   Clock::time_point began_ = Clock::now();
   Tuning result_;
 };
@@ -128,8 +138,7 @@ Status Tuner::measure(size_t candidate) {
 
 Status Tuner::measure_default() {
   runner_.set_limit(request_.limit_s);
-  double wall_s = 0;
-  for (int i = 0; i < request_.repeats; ++i) {
+  for (int i = 0; i < request_.repeats && (i == 0 || !is_over()); ++i) {
     report("measuring the default");
     const auto run =
         run_once(standard_, records_.find(standard_) == nullptr ? RunPurpose::kSearch : RunPurpose::kAgain);
@@ -143,13 +152,21 @@ Status Tuner::measure_default() {
                        std::string(run->state == TrialState::kLimit ? ", or a longer --run-limit" : "")};
     }
     records_.add(standard_, *run);
-    wall_s = std::max(wall_s, run->wall_s);
-    if (request_.limit_s <= 0) runner_.set_limit(usual_limit_s(wall_s));
+    default_wall_s_ = std::max(default_wall_s_, run->wall_s);
+    if (request_.limit_s <= 0) runner_.set_limit(usual_limit_s(default_wall_s_));
   }
-  const double final_s =
-      std::max(kFinalShare * request_.budget_s, 2.2 * static_cast<double>(fewest_pairs(kFinalError)) * wall_s);
-  search_budget_s_ = std::max(request_.budget_s - final_s, request_.budget_s / 4);
+  if (file_.objective.measure == ObjectiveMeasure::kPrinted || is_over()) return {};
+  auto output = runner_.output_of(candidates_.setting(standard_));
+  if (!output) return output.error();
+  default_output_ = *output;
   return {};
+}
+
+void Tuner::set_search_end() {
+  const double from_s = spent_s(), left_s = std::max(request_.budget_s - from_s, 0.0);
+  const double final_s =
+      std::max(kFinalShare * left_s, 2.2 * static_cast<double>(fewest_pairs(kFinalError)) * default_wall_s_);
+  search_budget_s_ = from_s + std::max(left_s - final_s, left_s / 4);
 }
 
 void Tuner::take_resumed() {
@@ -216,9 +233,10 @@ Status Tuner::challenge(size_t candidate) {
       best_ = candidate;
       return {};
     }
+    if (is_over()) return {};
     report("checking a better one");
     if (Status again = measure(candidate); !again) return again;
-    if (records_.find(best_)->runs < kMostRunsOfBest) {
+    if (records_.find(best_)->runs < kMostRunsOfBest && !is_over()) {
       if (Status again = measure(best_); !again) return again;
     }
   }
@@ -228,6 +246,7 @@ Status Tuner::search() {
   if (request_.strategy == StrategyKind::kHalving) return search_by_halving();
   while (may_go_on()) {
     const auto next = strategy_->next();
+    is_exhausted_ = !next;
     if (!next) return {};
     report("trying");
     if (Status measured = measure(*next); !measured) return measured;
@@ -248,6 +267,7 @@ Status Tuner::search_by_halving() {
       if (Status measured = measure(*next); !measured) return measured;
       field.push_back(*next);
     }
+    is_exhausted_ = field.empty();
     if (field.empty()) return {};
     const auto sort = [&] {
       std::erase_if(field, [this](size_t candidate) { return !records_.cost(candidate); });
@@ -278,10 +298,11 @@ Status Tuner::settle_finalists() {
   if (finalists.size() > kFinalists) finalists.resize(kFinalists);
   if (std::find(finalists.begin(), finalists.end(), best_) == finalists.end()) finalists.push_back(best_);
   if (finalists.size() > 1) {
+    // Rounds end together: no setting is to be left with its one lucky run.
     for (int round = 0; round < request_.repeats; ++round) {
       random_.shuffle(finalists);
       for (const size_t candidate : finalists) {
-        if (spent_s() >= request_.budget_s) break;
+        if (is_over()) break;
         report("the best ones again");
         if (Status measured = measure(candidate); !measured) return measured;
       }
@@ -306,57 +327,117 @@ Status Tuner::compare_with_default() {
   }
 }
 
+void Tuner::take_gain(const ShiftInterval& gain) {
+  result_.gain = std::exp(gain.estimate);
+  if (!std::isfinite(gain.lower) || !std::isfinite(gain.upper)) return;
+  result_.lower = std::exp(gain.lower);
+  result_.upper = std::exp(gain.upper);
+  result_.significant = gain.lower > 0 || gain.upper < 0;
+}
+
+// What the kept time showed of the next best.
+void Tuner::keep_default(size_t rival) {
+  std::string text = fmt::format("the next best, {}, is {:.3f} times as good as the default",
+                                 file_.space.text_of(candidates_.setting(rival)), result_.gain);
+  if (result_.lower) text += fmt::format(" (95% interval {:.3f} .. {:.3f})", *result_.lower, *result_.upper);
+  result_.rival = text;
+  result_.default_value = result_.best_value = std::nullopt;
+  result_.significant = false;
+}
+
 // The setting that failed, if one did.
 Result<std::optional<size_t>> Tuner::compare_in_turns() {
   result_.gain = 1;
   result_.lower = result_.upper = result_.default_value = result_.best_value = std::nullopt;
   result_.significant = false;
   result_.pairs = 0;
+  result_.rival.clear();
+  // Where nothing is better the next best is measured: perhaps it is.
+  size_t rival = best_;
+  for (const size_t candidate : records_.best_first()) {
+    if (rival == standard_) rival = candidate;
+  }
+  if (Status compared = compare_output(rival); !compared) return compared.error();
   PairedSequence sequence(kFinalError);
-  const int64_t fewest = fewest_pairs(kFinalError);
   const double from_s = spent_s();
   std::vector<double> values[2];
-  bool ended = best_ == standard_;
+  bool ended = rival == standard_ || is_over();
   while (!ended) {
     const size_t first = random_.below(2);
     double log_cost[2] = {};
     double value[2] = {};
     for (const size_t side : {first, 1 - first}) {  // 0: the default, 1: the best
+      if (is_over()) break;
       report("the best against the default");
-      const auto run = run_once(side == 0 ? standard_ : best_, RunPurpose::kFinal);
+      const auto run = run_once(side == 0 ? standard_ : rival, RunPurpose::kFinal);
       if (!run) return run.error();
       if (run->state != TrialState::kDone) {
         result_.notes.push_back(fmt::format("in the last comparison {} did not work once: {}",
-                                            side == 0 ? "the default" : file_.space.text_of(candidates_.setting(best_)),
+                                            side == 0 ? "the default" : file_.space.text_of(candidates_.setting(rival)),
                                             run->why));
         result_.lower = result_.upper = std::nullopt;
         result_.significant = false;
         if (side == 0) return std::optional<size_t>();  // nothing to compare with
-        records_.add(best_, *run);
-        return std::optional(best_);
+        records_.add(rival, *run);
+        return std::optional(rival);
       }
       value[side] = run->value;
       log_cost[side] = std::log(cost_of(run->value, file_.objective));
     }
-    values[0].push_back(value[0]);
-    values[1].push_back(value[1]);
-    const bool looks = sequence.add(log_cost[0] - log_cost[1]);
-    const double budget_s = std::max(request_.budget_s - from_s, 1e-9);
-    const double used = std::min(1.0, (spent_s() - from_s) / budget_s);
-    ended = sequence.pairs() >= kMostPairs || (used >= 1 && sequence.pairs() >= fewest);
-    if (!looks && !ended) continue;
+    const bool is_whole = value[0] > 0 && value[1] > 0;
+    bool looks = false;
+    if (is_whole) {
+      values[0].push_back(value[0]);
+      values[1].push_back(value[1]);
+      looks = sequence.add(log_cost[0] - log_cost[1]);
+    }
+    const double used = std::min(1.0, (spent_s() - from_s) / std::max(request_.budget_s - from_s, 1e-9));
+    ended = sequence.pairs() >= kMostPairs || used >= 1;
+    if ((!looks && !ended) || sequence.pairs() == 0) continue;
     const ShiftInterval gain = sequence.look(ended ? 1 : used);
     result_.pairs = static_cast<size_t>(sequence.pairs());
-    result_.gain = std::exp(gain.estimate);
     result_.default_value = median(values[0]);
     result_.best_value = median(values[1]);
-    if (!std::isfinite(gain.lower) || !std::isfinite(gain.upper)) continue;
-    result_.lower = std::exp(gain.lower);
-    result_.upper = std::exp(gain.upper);
-    result_.significant = gain.lower > 0 || gain.upper < 0;
-    ended = ended || gain.upper - gain.lower < kFineEnough;
+    take_gain(gain);
+    // The default is shown to be better than the next best: what is left is for the search.
+    ended = ended || gain.upper - gain.lower < kFineEnough || (best_ == standard_ && gain.upper < 0);
   }
+  if (rival != best_ && result_.significant && result_.gain > 1) best_ = rival;
+  if (rival != best_) keep_default(rival);
   return std::optional<size_t>();
+}
+
+// Searches, compares, and does so again with what is left of the time, while there are settings to try.
+Status Tuner::search_and_compare() {
+  if (Status status = try_hints(); !status) return status;
+  while (true) {
+    if (Status status = search(); !status) return status;
+    if (Status status = settle_finalists(); !status) return status;
+    if (Status status = compare_with_default(); !status) return status;
+    const bool is_at_end = is_exhausted_ || (request_.trials > 0 && records_.size() >= request_.trials);
+    const double pair_s = 2.2 * default_wall_s_;
+    if (is_at_end || request_.budget_s - spent_s() < 2 * pair_s * static_cast<double>(fewest_pairs(kFinalError)))
+      return {};
+    set_search_end();
+  }
+}
+
+// Not timed: what a program prints is kept for this alone.
+Status Tuner::compare_output(size_t rival) {
+  if (rival == standard_ || output_of_ == rival || !default_output_ || is_over()) return {};
+  output_of_ = rival;
+  result_.output.reset();
+  const auto best = runner_.output_of(candidates_.setting(rival));
+  if (!best) return best.error();
+  if (!*best) return {};
+  OutputComparison output{default_output_->bytes, (*best)->bytes, **best == *default_output_};
+  if (!output.is_same) {
+    const auto again = runner_.output_of(candidates_.setting(standard_));
+    if (!again) return again.error();
+    output.default_repeats = *again == default_output_;
+  }
+  result_.output = output;
+  return {};
 }
 
 void Tuner::finish() {
@@ -375,6 +456,7 @@ void Tuner::finish() {
     if (const TrialRecord* record = records_.find(best_)) result_.best_value = record->value();
     if (default_cost && best_cost) result_.gain = *default_cost / *best_cost;
   }
+  if (output_of_ != best_) result_.output.reset();
   if (best_ == standard_) {  // it is itself
     result_.gain = 1;
     result_.lower = result_.upper = 1;
@@ -398,19 +480,12 @@ Result<Tuning> Tuner::run() {
   strategy_ = make_strategy(request_.strategy, candidates_, request_.trials, request_.seed);
   for (const TrialRecord& record : records_.all()) strategy_->tell(record.candidate, records_.cost(record.candidate));
   if (const auto order = records_.best_first(); !order.empty()) best_ = order.front();
-  const auto steps = [this]() -> Status {
-    if (Status status = try_hints(); !status) return status;
-    if (Status status = search(); !status) return status;
-    if (Status status = settle_finalists(); !status) return status;
-    return compare_with_default();
-  };
-  if (const Status status = steps(); !status) {
+  set_search_end();
+  if (const Status status = search_and_compare(); !status) {
     if (status.error().kind != ErrorKind::kInterrupted || records_.size() < 2) return status.error();
     result_.interrupted = true;
     result_.notes.emplace_back("interrupted: by what was tried until then");
   }
-  if (spent_s() > 1.5 * request_.budget_s)
-    result_.notes.emplace_back("the fewest runs that can tell anything took longer than the budget");
   finish();
   return std::move(result_);
 }

@@ -17,7 +17,7 @@ struct TuneRequest {
   std::vector<std::string> command;
   std::string source;
   StrategyKind strategy = StrategyKind::kSurrogate;
-  double budget_s = 300;  // with the last comparison, for which a quarter is kept
+  double budget_s = 300;  // of everything, a quarter for the last comparison; no run is begun after it
   size_t trials = 0;      // settings tried at most, the default among them; 0: as the budget allows
   int repeats = 3;        // runs of a setting before it counts as the best
   AroundRun around;       // of every run of the command; {name} in it stands for a knob's value

@@ -127,6 +127,50 @@ TEST(Tune, HalvingMeasuresAgain) {
   EXPECT_GT(tuning->runs, 16u + 7);
 }
 
+TEST(Tune, UsesTheTimeToItsEndAndBeginsNoRunAfterIt) {
+  const TuneFile file = space_of(R"({"name": "n", "from": 1, "to": 100})");
+  TuneRequest request = request_of(file, {"sh", "-c", "sleep 0.1; : {n}"});
+  request.budget_s = 3;
+  const auto tuning = tune(request);
+  ASSERT_TRUE(tuning) << to_text(tuning.error());
+  EXPECT_GT(tuning->spent_s, 2.5);
+  EXPECT_LT(tuning->spent_s, 3.5);
+  EXPECT_GE(tuning->tried.size(), 2u);
+
+  request.command = {"sh", "-c", "sleep 1; : {n}"};
+  request.budget_s = 1.5;
+  const auto slow = tune(request);
+  ASSERT_TRUE(slow) << to_text(slow.error());
+  EXPECT_EQ(slow->runs, 2u);
+  EXPECT_LT(slow->spent_s, 2.9);
+}
+
+TEST(Tune, LooksAtWhatTheBestPrints) {
+  const TuneFile file = space_of(R"({"name": "n", "values": [1, 2]})");
+  TuneRequest request =
+      request_of(file, {"sh", "-c", "[ {n} = 1 ] || { echo twice twice; exit; }; sleep 0.1; echo once"});
+  request.budget_s = 3;
+  const auto tuning = tune(request);
+  ASSERT_TRUE(tuning) << to_text(tuning.error());
+  EXPECT_THAT(tuning->tried[*tuning->best].setting, ElementsAre(1));
+  ASSERT_TRUE(tuning->output);
+  EXPECT_EQ(tuning->output->default_bytes, 5);
+  EXPECT_EQ(tuning->output->best_bytes, 12);
+  EXPECT_FALSE(tuning->output->is_same);
+  EXPECT_TRUE(tuning->output->default_repeats);
+}
+
+TEST(Tune, SaysHowGoodTheNextBestIsWhereNothingIsBetter) {
+  const TuneFile file = space_of(R"({"name": "n", "from": 1, "to": 3})", kPrinted);
+  const auto tuning = tune(request_of(file, {"sh", "-c", "echo cost {n}0"}));
+  ASSERT_TRUE(tuning) << to_text(tuning.error());
+  EXPECT_EQ(tuning->best, tuning->standard);
+  EXPECT_EQ(tuning->gain, 1);
+  EXPECT_EQ(tuning->default_value, 10);
+  EXPECT_EQ(tuning->rival, "the next best, n=2, is 0.500 times as good as the default (95% interval 0.500 .. 0.500)");
+  EXPECT_FALSE(tuning->output);
+}
+
 TEST(Tune, WhatFailsInTheLastComparisonIsNotTheBest) {
   // 3 costs least and fails from its third run on: one of the search, one of the finalists.
   const TuneFile file = space_of(R"({"name": "n", "from": 1, "to": 4})", kPrinted);

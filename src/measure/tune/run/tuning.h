@@ -19,6 +19,13 @@ struct TriedPoint {
   std::string why;
 };
 
+// What the best setting prints, beside the default's.
+struct OutputComparison {
+  double default_bytes = 0, best_bytes = 0;
+  bool is_same = false;
+  bool default_repeats = true;  // the default prints the same twice; looked at where it prints other than the best
+};
+
 struct Tuning {
   std::vector<Knob> knobs;
   std::vector<std::string> command;  // empty: replayed
@@ -38,10 +45,12 @@ struct Tuning {
   double gain = 1;
   std::optional<double> lower, upper;  // of the gain, with 95%
   bool significant = false;
-  size_t pairs = 0;                // of the last comparison
-  std::vector<double> importance;  // share of each knob; empty: too few were tried
-  size_t runs = 0;                 // of the command
+  size_t pairs = 0;                        // of the last comparison
+  std::optional<OutputComparison> output;  // nullopt: the default is best, or nobody looked
+  std::vector<double> importance;          // share of each knob; empty: too few were tried
+  size_t runs = 0;                         // of the command
   double spent_s = 0;
+  std::string rival;  // where the default is best: what was measured of the next best, for people
   std::vector<std::string> notes;
   bool interrupted = false;
 
