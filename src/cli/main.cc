@@ -101,6 +101,26 @@ void add_verbs(CLI::App& app, CommandContext& context, const std::string& word) 
   }
 }
 
+// Where the words of the program begin that a verb runs, without a "--" before them: at the first that is neither an
+// option nor its value. Their number where there is none. `words`: of the command line, the verb first.
+size_t program_begin(const CLI::App& app, const std::vector<std::string>& words) {
+  if (words.empty()) return 0;
+  for (const CLI::App* level : verbs_of(app)) {
+    const auto* verb = dynamic_cast<const Verb*>(level);
+    if (verb == nullptr || verb->get_name() != words.front() || !verb->text().usage.starts_with("-- ")) continue;
+    for (size_t i = 1; i < words.size(); ++i) {
+      if (!words[i].starts_with("-")) return i;
+      const bool is_long = words[i].starts_with("--");
+      const size_t name_bytes = is_long ? words[i].find('=') : 2;
+      const CLI::Option* option = verb->get_option_no_throw(words[i].substr(0, name_bytes));
+      if (option == nullptr) return words.size();  // a mistake, which the parser tells
+      const bool has_value = name_bytes < words[i].size();
+      if (option->get_items_expected_max() > 0 && !has_value) ++i;
+    }
+  }
+  return words.size();
+}
+
 // The verb that was chosen, and its own: "llm", "analyze".
 const CLI::App* chosen_verb(const CLI::App& app) {
   const CLI::App* verb = &app;
@@ -134,6 +154,10 @@ int run(int argc, char** argv) {
       "More: perfcast VERB --help, perfcast help --man, perfcast completion bash. Exit status: 0 done, 1 failure, 2 "
       "bad usage, 3 compare: slower, or a claim that audit --fail-on names, 4 compare: not clear; profile passes the "
       "program's own on.");
+  if (const size_t begin = program_begin(app, own); begin < own.size()) {
+    own.resize(begin);
+    context.command.assign(argv + 1 + begin, argv + argc);  // a "--" among them is the program's
+  }
   const std::vector<std::string> words = own;
   if (words.empty() && context.command.empty()) return write_result(app.help(), context.options);
   std::reverse(own.begin(), own.end());  // CLI11 takes its vector from the back
@@ -149,14 +173,14 @@ int run(int argc, char** argv) {
     for (auto chosen = app.get_subcommands(); !chosen.empty(); chosen = chosen.front()->get_subcommands()) {
       verb.append(" ").append(chosen.front()->get_name());
     }
-    std::string expected = "see: perfcast" + verb + " --help";
-    const bool runs =
-        verb == " predict" || verb == " profile" || verb == " tune" || verb == " diagnose" || verb == " energy";
-    if (runs && context.command.empty() && words.size() > 1 && !words[1].starts_with("-")) {
-      expected = "the program to run after --: perfcast" + verb + " -- CMD ARGS";
-    }
+    const std::string expected = "see: perfcast" + verb + " --help";
     std::string message = problem.what();
-    if (problem.get_name() == "RequiredError" && message.starts_with("A subcommand is required")) {
+    if (problem.get_name() == "ExtrasError") {  // whose text names them from the last to the first
+      const std::vector<std::string> extra = app.remaining(true);
+      message = (extra.size() == 1 ? "The following argument was not expected: "
+                                   : "The following arguments were not expected: ") +
+                join(extra, " ");
+    } else if (problem.get_name() == "RequiredError" && message.starts_with("A subcommand is required")) {
       message = "one of its own verbs is missing";
     }
     return report_error(usage_error("bad-usage", message, "", expected), context.options);

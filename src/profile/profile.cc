@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "profile/whole_metrics.h"
 
 namespace perfcast {
 namespace {
@@ -355,8 +356,28 @@ Json to_json(const Profile& profile) {
   put_known(json, "work_units", profile.work_units);
   put_known(json, "work_unit", profile.work_unit);
   json["host"] = to_json(profile.host);
-  json["metrics"] = metrics_to_json(profile.metrics);
+  const double part_ratio = knows_whole_counts(profile) ? 1 : profile.partly_seen->seen_ratio;
+  const auto put_metrics = [&](Json& at, const MetricValues& metrics, Json& counted_at) {
+    if (knows_whole_counts(profile)) {
+      at["metrics"] = metrics_to_json(metrics);
+      return;
+    }
+    const WholeAndPart split = split_by_part(metrics, part_ratio);
+    at["metrics"] = metrics_to_json(split.whole);
+    counted_at["counted"] = metrics_to_json(split.part);
+  };
+  if (profile.partly_seen) {
+    json["partly_seen"] = {{"seen_ratio", number_to_json(profile.partly_seen->seen_ratio)},
+                           {"unlike_ratio", number_to_json(profile.partly_seen->unlike_ratio)}};
+  }
+  put_metrics(json, profile.metrics, json["partly_seen"]);
+  if (!profile.partly_seen) json.erase("partly_seen");
   std::map<std::string, std::string> missing = profile.missing;
+  if (!knows_whole_counts(profile)) {
+    for (const auto& [name, value] : profile.metrics) {
+      if (!json["metrics"].contains(name)) missing.emplace(name, kNoWholeCounts);
+    }
+  }
   for (const auto& [name, value] : profile.metrics) {
     if (!std::isfinite(value)) missing.emplace(name, "its value is not a finite number");
   }
@@ -389,12 +410,12 @@ Json to_json(const Profile& profile) {
   }
   if (profile.phase_kinds) json["phase_kinds"] = phase_kinds_to_json(*profile.phase_kinds);
   put_known(json, "accounted_cpu_ratio", profile.accounted_cpu_ratio);
-  if (profile.partly_seen) {
-    json["partly_seen"] = {{"seen_ratio", number_to_json(profile.partly_seen->seen_ratio)},
-                           {"unlike_ratio", number_to_json(profile.partly_seen->unlike_ratio)}};
-  }
   if (!profile.replicates.empty()) json["replicates"] = Json::array();
-  for (const MetricValues& replicate : profile.replicates) json["replicates"].push_back(metrics_to_json(replicate));
+  for (const MetricValues& replicate : profile.replicates) {
+    WholeAndPart split = split_by_part(replicate, part_ratio);
+    split.whole.merge(split.part);
+    json["replicates"].push_back(metrics_to_json(knows_whole_counts(profile) ? replicate : split.whole));
+  }
   if (!profile.course.empty()) json["course"] = Json::array();
   for (const CourseInterval& interval : profile.course) {
     json["course"].push_back({{"length_s", number_to_json(interval.length_s)},
@@ -414,8 +435,8 @@ Json to_json(const Profile& profile) {
   for (const ProfilePart& part : profile.parts) {
     Json entry = {{"program", part.program},
                   {"processes_count", number_to_json(part.processes_count)},
-                  {"instrumented_count", number_to_json(part.instrumented_count)},
-                  {"metrics", metrics_to_json(part.metrics)}};
+                  {"instrumented_count", number_to_json(part.instrumented_count)}};
+    put_metrics(entry, part.metrics, entry);
     put_known(entry, "command", part.command);
     put_known(entry, "cpu_s", part.cpu_s);
     json["processes"].push_back(std::move(entry));
@@ -427,6 +448,8 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
   if (const Status status = check_schema(json, source); !status) return status.error();
   Profile profile;
   Mistakes mistakes;
+  MetricValues counts_of_part;  // of a run that was cut
+  std::vector<MetricValues> parts_of_part;
   {
     Fields in(json, source, mistakes);
     profile.program = in.string("program");
@@ -459,7 +482,11 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
     if (const Json* seen = in.object("partly_seen")) {
       Fields of(*seen, in.path("partly_seen"), mistakes);
       profile.partly_seen = {std::min(1.0, of.optional_amount("seen_ratio").value_or(0)),
-                             std::min(1.0, of.optional_amount("unlike_ratio").value_or(1))};
+                             std::min(1.0, of.optional_amount("unlike_ratio").value_or(1)), true};
+      if (const Json* counted = of.object("counted")) {
+        profile.partly_seen->knows_whole_counts = false;
+        counts_of_part = read_metrics(*counted, of.path("counted"), mistakes);
+      }
     }
     in.each("replicates", kMaximumNames, [&](const Json& entry, const std::string& path) {
       if (entry.is_object()) {
@@ -479,9 +506,26 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
     }
     in.each("processes", kMaximumNames, [&](const Json& entry, const std::string& path) {
       profile.parts.push_back(read_part(entry, path, mistakes));
+      parts_of_part.emplace_back();
+      if (!entry.is_object()) return;
+      Fields of(entry, path, mistakes);
+      if (const Json* counted = of.object("counted"))
+        parts_of_part.back() = read_metrics(*counted, of.path("counted"), mistakes);
     });
   }
   if (const Status status = mistakes.finish(source); !status) return status.error();
+  if (!knows_whole_counts(profile)) {
+    const double seen_ratio = profile.partly_seen->seen_ratio;
+    profile.metrics = join_with_part(profile.metrics, counts_of_part, seen_ratio);
+    std::erase_if(profile.missing, [&](const auto& entry) { return profile.metrics.contains(entry.first); });
+    for (size_t i = 0; i < profile.parts.size(); ++i)
+      profile.parts[i].metrics = join_with_part(profile.parts[i].metrics, parts_of_part[i], seen_ratio);
+    for (MetricValues& replicate : profile.replicates) {
+      WholeAndPart split = split_by_part(replicate, 1 / std::max(seen_ratio, 1e-6));
+      split.whole.merge(split.part);
+      replicate = std::move(split.whole);
+    }
+  }
   return profile;
 }
 

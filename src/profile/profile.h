@@ -102,6 +102,9 @@ struct ThreadCounts {
 struct PartlySeen {
   double seen_ratio = 1;    // of its work
   double unlike_ratio = 0;  // how unlike the beginning all of it looked natively: 0 alike, 1 nothing of it was alike
+  // How many instructions all of it has was counted natively. Otherwise `metrics` has counts stretched by an estimate,
+  // for what needs their ratios; whole_metrics.h gives people and files the others.
+  bool knows_whole_counts = false;
   bool operator==(const PartlySeen&) const = default;
 };
 

@@ -51,7 +51,7 @@ Profile example() {
   profile.parts = {{"cc1", "cc1 a.c", 100, 12, 33.5, {{"instructions_count", 1e9}}},
                    {"sh", "", 1, 1, std::nullopt, {}}};
   profile.accounted_cpu_ratio = 0.97;
-  profile.partly_seen = {0.25, 0.125};
+  profile.partly_seen = {0.25, 0.125, true};
   profile.replicates = {{{"miss_32k_random_count", 5}}, {{"miss_32k_random_count", 7}}};
   profile.core_bounds = {{"zen4", {{"memory", 0.625}, {"L1", 0.25}}}, {"ice-lake", {}}};
   profile.exit_code = 3;

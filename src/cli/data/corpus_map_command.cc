@@ -58,7 +58,7 @@ Result<std::vector<program::NamedProfile>> read_profiles(const std::string& opti
   for (const std::string& given : paths) {
     const std::string path = profile_path(given);
     if (Status there = check_named_file(option, path); !there) return there.error();
-    auto profile = read_profile(path);
+    auto profile = read_given_profile(given);
     if (!profile) return profile.error();
     if (!profile->ok()) {
       return Error{"program-failed", "the profile's run did not succeed", path, "a profile of a run that succeeded"};

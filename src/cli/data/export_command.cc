@@ -115,7 +115,7 @@ int run(const ExportArguments& arguments, const CommandContext& context) {
                         common);
   }
   for (const std::string& path : arguments.profiles) {
-    auto profile = read_profile(profile_path(path));
+    auto profile = read_given_profile(path, common.quiet);
     if (!profile) return report_error(profile.error(), common);
     request.profiles.push_back(std::move(*profile));
   }

@@ -191,7 +191,7 @@ Result<fleet::ProgramMix> read_profile_mix(const CommonOptions& common, const Sc
   place::ProfileMixRequest request;
   request.host = arguments.host;
   for (const std::string& given : arguments.profiles) {
-    auto profile = read_profile(profile_path(given));
+    auto profile = read_given_profile(given);
     if (!profile) return profile.error();
     if (Status status = program::check_success(*profile, false); !status) return status.error();
     request.parts.push_back(

@@ -353,7 +353,7 @@ Result<place::Placement> placement_of(const PlaceArguments& arguments, const CLI
   if (!arguments.svg.empty() && same_file(arguments.svg, options.output)) {
     return usage_error("bad-usage", "the picture and the table go to one place", "--svg", "another file");
   }
-  const auto input = read_workload(arguments.workload);
+  const auto input = read_workload(arguments.workload, options.quiet);
   if (!input) return input.error();
   if (Status status = check_options(verb, *input); !status) return status.error();
   const auto wishes = wishes_of(arguments);

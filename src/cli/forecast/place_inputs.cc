@@ -91,7 +91,7 @@ void add_instances(const ai::TokenBundle& tokens, const place::PlaceCpu& cpu,
 
 }  // namespace
 
-Result<PlacedInput> read_workload(const std::string& given) {
+Result<PlacedInput> read_workload(const std::string& given, bool quiet) {
   if (given.empty()) {
     return usage_error(
         "bad-usage", "no workload is named", "WORKLOAD",
@@ -109,7 +109,7 @@ Result<PlacedInput> read_workload(const std::string& given) {
                        "perfcast predict -- CMD ARGS first");
   }
   if (holds_profile(path)) {
-    auto profile = read_profile(path);
+    auto profile = read_given_profile(given, quiet);
     if (!profile) return profile.error();
     return PlacedInput(*std::move(profile));
   }

@@ -21,7 +21,7 @@ using PlacedInput = std::variant<Profile, ai::LlmConfig, place::ProductWorkload>
 
 // "M,N,K[,PRECISION]"; a file or "last" that holds a profile; else a language model. Errors are those of the kind that
 // the word looks like; of one that is neither, they name what each would be.
-Result<PlacedInput> read_workload(const std::string& given);
+Result<PlacedInput> read_workload(const std::string& given, bool quiet);
 
 // Every device of the catalogue, and of `device_file` (empty: none) before it. A device of whose model nothing can be
 // made is an error, as everywhere.

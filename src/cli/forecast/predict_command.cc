@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/process/duration.h"
 #include "base/process/interrupt.h"
+#include "base/process/program_inspector.h"
 #include "base/text.h"
 #include "cli/choices.h"
 #include "cli/command.h"
@@ -30,6 +31,8 @@ namespace perfcast::cli {
 namespace {
 
 constexpr size_t kRowsShown = 10;
+// A forecast is less sure than the time of one run of a second.
+constexpr double kNativeSeries_s = 1;
 
 struct PredictArguments {
   std::vector<std::string> profiles;
@@ -102,6 +105,11 @@ Status check_workload(const PredictArguments& arguments) {
 
 Status check_usage(const PredictArguments& arguments, const CommandContext& context) {
   const char* const usage = "perfcast predict -- CMD ARGS..., or perfcast predict --profile p.json";
+  if (context.command.size() == 1 && (context.command[0] == "last" || context.command[0].ends_with(".json")) &&
+      find_in_path(context.command[0]).empty()) {
+    return usage_error("bad-usage", "'" + printable(context.command[0]) + "' is no program", "",
+                       "perfcast predict --profile " + context.command[0]);
+  }
   if (arguments.profiles.empty() && context.command.empty()) {
     return usage_error("bad-usage", "nothing to forecast", "", usage);
   }
@@ -136,6 +144,7 @@ Result<Profile> measure(const PredictArguments& arguments, const CommandContext&
   CollectRequest request;
   request.command = context.command;
   request.native_repeats = arguments.repeats;
+  request.native_series_s = kNativeSeries_s;
   request.around = arguments.around;
   request.exact = arguments.exact;
   request.quick = arguments.quick;
@@ -155,12 +164,8 @@ Result<Profile> measure(const PredictArguments& arguments, const CommandContext&
 
 // A profile took minutes: whatever goes wrong from here on, it is there.
 void keep_profile(const Profile& profile, const CommonOptions& options) {
-  const std::string path = last_profile_path();
-  std::error_code problem;
-  if (path.empty()) return;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), problem);
-  if (write_file_atomically(path, to_text(to_json(profile))) && !options.quiet)
-    std::fprintf(stderr, "perfcast: the profile is kept: predict --profile last (%s)\n", path.c_str());
+  if (keep_last_profile(to_text(to_json(profile))) && !options.quiet)
+    std::fputs("perfcast: the profile is kept for this folder: predict --profile last\n", stderr);
 }
 
 Result<program::ForecastReport> forecast_several(const program::Forecaster& forecaster,
@@ -168,7 +173,7 @@ Result<program::ForecastReport> forecast_several(const program::Forecaster& fore
                                                  const program::ForecastRequest& request) {
   std::vector<program::WorkloadPart> parts;
   for (const std::string& given : arguments.profiles) {
-    auto profile = read_profile(profile_path(given));
+    auto profile = read_given_profile(given);
     if (!profile) return profile.error();
     if (Status status = program::check_success(*profile, arguments.accept_failure); !status) return status.error();
     parts.push_back({std::move(*profile), arguments.weights.empty() ? 1 : arguments.weights[parts.size()]});
@@ -205,8 +210,9 @@ Result<program::ForecastReport> forecast(const PredictArguments& arguments, cons
   if (!forecaster) return forecaster.error();
   if (Status status = program::check_request(*forecaster, request); !status) return status.error();
   if (arguments.profiles.size() > 1) return forecast_several(*forecaster, arguments, request);
-  const Result<Profile> profile =
-      arguments.profiles.empty() ? measure(arguments, context) : read_profile(profile_path(arguments.profiles.front()));
+  const Result<Profile> profile = arguments.profiles.empty()
+                                      ? measure(arguments, context)
+                                      : read_given_profile(arguments.profiles.front(), context.options.quiet);
   if (!profile) return profile.error();
   // One that can be forecast goes before one that can't.
   if (arguments.profiles.empty() && program::check_success(*profile, arguments.accept_failure))

@@ -30,16 +30,6 @@ Result<program::Forecaster> open_forecaster(const CommonOptions& options) {
   return program::Forecaster(kept.front());
 }
 
-std::string last_profile_path() {
-  const std::string folder = user_cache_folder();
-  return folder.empty() ? folder : folder + "/last-profile.json";
-}
-
-std::string profile_path(const std::string& given) {
-  std::error_code ignored;
-  return given == "last" && !std::filesystem::exists("last", ignored) ? last_profile_path() : given;
-}
-
 Status check_profiles(const std::vector<std::string>& given) {
   std::error_code ignored;
   for (const std::string& each : given) {

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "cli/command.h"
+#include "cli/shared/last_profile.h"
 #include "program/model/forecast/forecaster.h"
 
 namespace perfcast::cli {
@@ -13,10 +14,6 @@ namespace perfcast::cli {
 // Of --bundle. Errors as read_bundle(); where there is none, it says how to make one.
 Result<program::Forecaster> open_forecaster(const CommonOptions& options);
 
-// Where `predict` keeps the profile that it took last; empty where a user has no folder for such.
-std::string last_profile_path();
-// "last" is that one, unless a file is called so.
-std::string profile_path(const std::string& given);
 // Whether those that --profile names are there.
 Status check_profiles(const std::vector<std::string>& given);
 

@@ -24,7 +24,7 @@ constexpr const char* kNames[] = {"A", "B"};
 
 bool is_partial(const ProfileWarning& warning) {
   return warning.code == "exec-not-followed" || warning.code == "partial-counts" ||
-         warning.code == "several-architectures" || warning.code == "stopped-early";
+         warning.code == "several-architectures" || warning.code == "stopped-early" || warning.code == "partly-seen";
 }
 
 std::string partly_by(const std::vector<ProfileWarning>& warnings) {

@@ -28,7 +28,8 @@ struct CollectRequest {
   double limit_s = 0;                // 0: none; over the whole profile
   AroundRun around;                  // of every run
   int native_repeats = 3;
-  bool pass_output = true;  // false: the program's stdout is discarded (or goes to stderr, see show_output)
+  double native_series_s = 10;  // native runs are repeated until they took this together
+  bool pass_output = true;      // false: the program's stdout is discarded (or goes to stderr, see show_output)
   bool show_output = false;
   bool mix_only = false;      // opcode mix only: one instrumented run, no native one
   bool cross_check = false;   // cachegrind besides the plugin
@@ -93,6 +94,18 @@ struct Collection {
   std::vector<UnseenProgram> unseen;     // instrumented: programs that ran without being counted
   // Instrumented, where a limit ended the run: about which share of the work the counts were taken of.
   std::optional<double> seen_ratio;
+
+  // Multiplies what is counted.
+  void stretch(double factor) {
+    const auto stretch_all = [factor](MetricValues& values) {
+      for (auto& [name, value] : values) {
+        if (name.ends_with("_count") || name.ends_with("_bytes")) value *= factor;
+      }
+    };
+    stretch_all(counters);
+    for (MetricValues& replicate : replicates) stretch_all(replicate);
+    for (CollectedPart& part : parts) stretch_all(part.counters);
+  }
 };
 
 // How a run ended that gave no counts: what follows is the session's to decide.

@@ -20,7 +20,6 @@ namespace perfcast {
 namespace {
 
 constexpr double kLongRun_s = 5;
-constexpr double kLongSeries_s = 10;
 // Under a time limit, what an instrumented run of the same program is expected to need is left for it.
 constexpr double kInstrumentedSlowdown = 25;
 constexpr double kCodeLooksApart_s = 0.02;
@@ -295,8 +294,8 @@ CollectResult NativeCollector::collect(const CollectRequest& request) {
     energies.push_back(std::move(energy));
     const bool time_is_up =
         request.limit_s > 0 && total_s + (1 + kInstrumentedSlowdown) * runs.back().wall_s > request.limit_s;
-    const bool last = time_is_up || !runs.back().ok() || runs.back().wall_s >= kLongRun_s || total_s >= kLongSeries_s ||
-                      (request.input != nullptr && !request.input->repeatable());
+    const bool last = time_is_up || !runs.back().ok() || runs.back().wall_s >= kLongRun_s ||
+                      total_s >= request.native_series_s || (request.input != nullptr && !request.input->repeatable());
     if (last && !(first && paced && runs.back().ok() && request.input->repeatable())) break;
   }
   result.exit_code = runs.front().exit_code;

@@ -39,11 +39,11 @@ struct FollowPlan {
 uint64_t hash_of_arguments(const std::vector<std::string>& arguments);
 
 struct FollowLimits {
-  double slowdown = 20;        // expected of an instrumented process
-  double start_s = 0.06;       // and of its start
-  double native_multiple = 2;  // the instrumented run is to take about this many times the native CPU time ...
-  double least_s = 10;         // ... and this much
-  size_t least_members = 12;   // of a group, are followed
+  double slowdown = 20;          // expected of an instrumented process
+  double start_s = 0.06;         // and of its start
+  double native_multiple = 1.5;  // the instrumented run is to take about this many times the native CPU time ...
+  double least_s = 8;            // ... and this much
+  size_t least_members = 12;     // of a group, are followed
   uint64_t seed = 1;
 };
 

@@ -281,20 +281,13 @@ void take_beginning_for_all(const CollectRequest& request, Collection& result) {
   const auto instructions = result.counters.find("instructions_count");
   if (instructions == result.counters.end() || instructions->second <= 0) return;
   const double expected = request.native_cpu_s * kTypicalInstructionsPer_s;
-  const double scale = std::max(1.0, expected / instructions->second);
-  const auto stretch = [scale](MetricValues& counters) {
-    for (auto& [name, value] : counters) {
-      if (name.ends_with("_count") || name.ends_with("_bytes")) value *= scale;
-    }
-  };
-  stretch(result.counters);
-  for (MetricValues& replicate : result.replicates) stretch(replicate);
-  for (CollectedPart& part : result.parts) stretch(part.counters);
+  // The rate is typical, not the program's own: a run that was cut did not end, whatever it says.
+  const double scale = std::max(1 / kMostOfCutRun, expected / instructions->second);
+  result.stretch(scale);
   // It ended by our signal, not as the program does.
   result.exit_code.reset();
   result.signal.reset();
-  // The rate is typical, not the program's own: a run that was cut did not end, whatever it says.
-  result.seen_ratio = std::min(kMostOfCutRun, 1 / scale);
+  result.seen_ratio = 1 / scale;
 }
 
 }  // namespace

@@ -49,9 +49,8 @@ constexpr uint64_t kModelledInstructions = 5'000'000, kModelledQuickly = 1'500'0
 constexpr double kRatesDiffer = 2;
 constexpr double kUnlikeAtLeast = 0.1;
 constexpr size_t kReasonsShown = 3;
-// An instrumented run's time over the native one's, of most programs; said where that is longer than a moment.
-constexpr std::pair<int, int> kSampledSlowdown = {3, 10}, kExactSlowdown = {10, 25};
-constexpr double kWorthEstimating_s = 1;
+// Of a run that was cut, and is known whole natively: counts of less than this share are no numbers of all of it.
+constexpr double kShareWithNumbers = 0.5;
 // No instrumented run is begun with less time than this.
 constexpr double kLeastLeft_s = 0.1;
 
@@ -90,7 +89,7 @@ class Session {
   Status run_native();
   void harvest_hardware();
   Status run_instrumented();
-  std::string instrumented_estimate() const;
+  void fit_to_whole(Collection& cut);
   Status run_fallback(const Error& why);
   void take(const Collection& collection);
   void skip(const std::string& collector, const std::string& status, const std::string& why);
@@ -111,6 +110,7 @@ class Session {
   MetricValues counters_;
   std::map<std::string, std::string> skipped_;  // collector -> why it gave nothing
   std::optional<Collection> native_, instrumented_;
+  bool knows_whole_ = false;  // of a run that was cut: how many instructions all of it has
 };
 
 // What is left of the time limit. The program's output goes out once: with the first run.
@@ -188,12 +188,16 @@ Status Session::run_fallback(const Error& why) {
   return {};
 }
 
-// How long it will take, as most programs do; nothing of those that are soon done.
-std::string Session::instrumented_estimate() const {
-  const double cpu_s = native_ ? event_value(*native_, "native", "cpu_s") : 0;
-  if (cpu_s < kWorthEstimating_s) return "";
-  const auto [least, most] = request_.exact ? kExactSlowdown : kSampledSlowdown;
-  return fmt::format(", which takes {} to {} times the {} that it took alone", least, most, human_seconds(cpu_s));
+// How many instructions all of it has, the hardware has counted natively where it could.
+void Session::fit_to_whole(Collection& cut) {
+  const double whole = counters_.contains("hw_instructions_count") ? counters_.at("hw_instructions_count") : 0;
+  const auto found = cut.counters.find("instructions_count");
+  if (whole <= 0 || found == cut.counters.end() || found->second <= 0) return;
+  const double seen_ratio = *cut.seen_ratio * found->second / whole;
+  if (seen_ratio > 1) return;  // the hardware missed a part
+  cut.stretch(whole / found->second);
+  cut.seen_ratio = seen_ratio;
+  knows_whole_ = true;
 }
 
 Status Session::run_instrumented() {
@@ -223,7 +227,7 @@ Status Session::run_instrumented() {
     profile_.warnings.push_back({"limit-reached", why + ": there is no instruction mix", "a longer time limit"});
     return {};
   } else {
-    progress_("running " + profile_.program + " instrumented" + instrumented_estimate() + " ...");
+    progress_("running " + profile_.program + " instrumented ...");
     CollectRequest request = remaining(*instrumenter);
     if (native_) {
       request.census = native_->census;
@@ -242,6 +246,7 @@ Status Session::run_instrumented() {
         profile_.warnings.push_back(*std::move(differing));
         return {};
       }
+      if (found->seen_ratio) fit_to_whole(*found);
       take(*found);
       if (native_) {
         if (auto note = differing_output(*native_, *found)) profile_.warnings.push_back(*std::move(note));
@@ -274,15 +279,21 @@ Status Session::run_instrumented() {
 void Session::judge_beginning(double seen_ratio) {
   const CourseComparison found = compare_course(native_->course, seen_ratio);
   const double unlike = (1 - seen_ratio) * std::max(kUnlikeAtLeast, found.unlike);
-  profile_.partly_seen = {seen_ratio, unlike};
+  profile_.partly_seen = {seen_ratio, unlike, knows_whole_ && seen_ratio >= kShareWithNumbers};
+  const std::string share =
+      knows_whole_ ? fmt::format("{:.0f}% of its instructions run", 100 * seen_ratio)
+                   : fmt::format(
+                         "about {:.0f}% of the work done ({:.0f} to {:.0f}%: how many instructions the whole has "
+                         "is an estimate)",
+                         std::max(1.0, 100 * seen_ratio), std::max(1.0, 100 * seen_ratio / kRatesDiffer),
+                         std::clamp(100 * seen_ratio * kRatesDiffer, 1.0, 100.0));
   profile_.warnings.push_back(
       {"partly-seen",
        fmt::format(
-           "the instrumented run was ended after {}, with about {:.0f}% of the work done ({:.0f} to {:.0f}%: how "
-           "many instructions the whole has is an estimate, and so are all counts of it): the rest is taken to be "
-           "like it, so intervals of forecasts are wider; {}",
-           human_seconds(*instrumented_->run_wall_s), std::max(1.0, 100 * seen_ratio),
-           std::max(1.0, 100 * seen_ratio / kRatesDiffer), std::clamp(100 * seen_ratio * kRatesDiffer, 1.0, 100.0),
+           "the instrumented run was ended after {}, with {}: {}the rest is taken to be like it, so intervals of "
+           "forecasts are wider; {}",
+           human_seconds(*instrumented_->run_wall_s), share,
+           profile_.partly_seen->knows_whole_counts ? "" : "the profile has ratios and no counts of the whole; ",
            found.text),
        "a shorter run of the same kind of work; or a time limit of more than that, to see more of it"});
 }

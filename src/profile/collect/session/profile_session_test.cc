@@ -9,6 +9,7 @@
 #include "profile/collect/session/profile_summary.h"
 #include "profile/core/design.h"
 #include "profile/trace/trace.h"
+#include "profile/whole_metrics.h"
 
 namespace perfcast {
 namespace {
@@ -208,6 +209,32 @@ TEST_F(SessionTest, ABeginningThatStandsForAllIsComparedWithTheRest) {
   ASSERT_THAT(codes(*found), ElementsAre("partly-seen"));
   EXPECT_THAT(found->warnings[0].message, HasSubstr("with about 40% of the work done"));
   EXPECT_THAT(found->warnings[0].message, HasSubstr("0% and 10% in the kernel"));
+}
+
+// 1000 M instructions were counted of a program of 2000 M or 8000 M, as the hardware says.
+TEST_F(SessionTest, ACutRunHasCountsWhereTheWholeIsKnown) {
+  for (const double whole : {2e9, 8e9}) {
+    Collection native_collection = native_run(100, 100);
+    native_collection.counters["hw_instructions_count"] = whole;
+    FakeCollector native("native", native_collection);
+    Collection counted = instrumented_run(180, 180, {{"instructions_count", 1e9}, {"loads_count", 3e8}});
+    counted.exit_code.reset();
+    counted.stretch(50);  // by a typical rate
+    counted.seen_ratio = 0.02;
+    FakeCollector qemu("qemu", counted);
+    const auto found = profile(native, &qemu);
+    ASSERT_TRUE(found) << found.error().message;
+    ASSERT_TRUE(found->partly_seen);
+    EXPECT_DOUBLE_EQ(found->partly_seen->seen_ratio, 1e9 / whole);
+    EXPECT_DOUBLE_EQ(found->metrics.at("instructions_count"), whole);
+    EXPECT_DOUBLE_EQ(found->metrics.at("loads_count"), 0.3 * whole);
+    EXPECT_EQ(found->partly_seen->knows_whole_counts, whole == 2e9);
+    EXPECT_EQ(whole_metrics(*found).contains("loads_count"), whole == 2e9);
+    EXPECT_THAT(found->warnings[0].message,
+                HasSubstr(whole == 2e9 ? "with 50% of its instructions run: the rest"
+                                       : "with 12% of its instructions run: the profile has "
+                                         "ratios and no counts of the whole"));
+  }
 }
 
 TEST_F(SessionTest, OnlyNotesWhatHardlyCounts) {
@@ -416,16 +443,6 @@ TEST_F(SessionTest, CrossChecksOnDemand) {
   EXPECT_EQ(found->metrics.at("program_instructions_count"), 100);
   EXPECT_THAT(progress_, ElementsAre("running true natively ...", "running true instrumented ...",
                                      "running true under cachegrind (cross-check) ..."));
-}
-
-TEST_F(SessionTest, SaysHowLongTheInstrumentedRunTakes) {
-  request_.pass_output = false;
-  FakeCollector native("native", native_run(12, 12));
-  FakeCollector qemu("qemu", instrumented_run(50, 50, {{"instructions_count", 2e9}}));
-  ASSERT_TRUE(profile(native, &qemu));
-  EXPECT_THAT(progress_,
-              ElementsAre("running true natively ...",
-                          "running true instrumented, which takes 3 to 10 times the 12 s that it took alone ..."));
 }
 
 // --- clock-bound ---

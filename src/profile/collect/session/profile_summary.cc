@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "profile/whole_metrics.h"
 
 namespace perfcast {
 namespace {
@@ -19,11 +20,11 @@ constexpr size_t kProgramsShown = 6;
 
 class Page {
  public:
-  explicit Page(const Profile& profile) : profile_(profile) {}
+  explicit Page(const Profile& profile) : metrics_(whole_metrics(profile)) {}
 
   std::optional<double> value(std::string_view name) const {
-    const auto found = profile_.metrics.find(name);
-    if (found == profile_.metrics.end()) return std::nullopt;
+    const auto found = metrics_.find(name);
+    if (found == metrics_.end()) return std::nullopt;
     return found->second;
   }
 
@@ -41,7 +42,7 @@ class Page {
   std::string take() { return std::move(text_); }
 
  private:
-  const Profile& profile_;
+  const MetricValues metrics_;
   std::string text_;
 };
 
