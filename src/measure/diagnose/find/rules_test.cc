@@ -195,7 +195,7 @@ TEST(Rules, KnowThreadsThatLiveForTheirStart) {
   EXPECT_NEAR(findings[0].gain_ratio, 0.95 * 0.9, 1e-9);
   // Of longer ones, what their starts take is all.
   seen.functions[0].cpu_share = 1;
-  seen.run.user_s = 9.6;
+  seen.run.user_s = 0.6;
   findings = find_causes(evidence);
   ASSERT_EQ(causes_of(findings), std::vector<std::string>{"thread-starts"});
   EXPECT_NEAR(findings[0].gain_ratio, 0.95 * 0.2, 1e-9);

@@ -184,8 +184,11 @@ namespace {
 
 // Of code that stands in place of a call, the nearest call in a file that is not the system's.
 void take_line_of_call(Dwarf_Die* unit, Dwarf_Addr address, CodePlace& place) {
-  Dwarf_Die* scopes = nullptr;
-  const int count = dwarf_getscopes(unit, address, &scopes);
+  // Of an address, scopes go on where the code was written; of a scope, where it stands.
+  Dwarf_Die *innermost = nullptr, *scopes = nullptr;
+  const bool is_known = dwarf_getscopes(unit, address, &innermost) > 0;
+  const int count = is_known ? dwarf_getscopes_die(innermost, &scopes) : 0;
+  std::free(innermost);
   Dwarf_Files* files = nullptr;
   if (count <= 0 || dwarf_getsrcfiles(unit, &files, nullptr) != 0) {
     std::free(scopes);
