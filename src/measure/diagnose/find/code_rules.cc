@@ -90,9 +90,9 @@ void add_division(const Evidence& evidence, std::vector<Finding>& findings) {
   if (share < 0.05) return;
   Finding finding;
   finding.cause = "division";
-  // A multiplication or a mask takes a cycle to four, a division of 64 bits 10 to 40.
+  // A mask takes one cycle, a multiplication four, a division of 64 bits 10 to 40.
   finding.basis = modelled > integer + real ? FindingBasis::kModelled : FindingBasis::kMeasured;
-  finding.gain_ratio = 0.85 * share * evidence.busy_ratio();
+  finding.gain_ratio = 0.9 * share * evidence.busy_ratio();
   finding.title = in_percent(integer + real) + " of the CPU time stands at divisions or square roots";
   finding.evidence.push_back("most in " + first);
   finding.evidence.push_back(

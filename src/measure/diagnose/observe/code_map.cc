@@ -224,8 +224,8 @@ void take_line_of_call(Dwarf_Die* unit, Dwarf_Addr address, CodePlace& place) {
 }  // namespace
 
 bool is_system_source(const std::string& path) {
-  for (const char* beginning : {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/",
-                                "/usr/local/go/src/", "/usr/src/", "/rustc/", "/opt/"}) {
+  for (const char* beginning :
+       {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/", "/usr/local/go/src/", "/rustc/"}) {
     if (path.starts_with(beginning)) return true;
   }
   return path.find("/include/c++/") != std::string::npos || path.find("/.cargo/registry/") != std::string::npos;
