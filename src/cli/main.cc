@@ -108,6 +108,8 @@ size_t program_begin(const CLI::App& app, const std::vector<std::string>& words)
   for (const CLI::App* level : verbs_of(app)) {
     const auto* verb = dynamic_cast<const Verb*>(level);
     if (verb == nullptr || verb->get_name() != words.front() || !verb->text().usage.starts_with("-- ")) continue;
+    const auto has_words_of_its_own = [](const CLI::Option* option) { return option->get_positional(); };
+    if (!verb->get_options(has_words_of_its_own).empty()) continue;  // phases: a word may be a profile
     for (size_t i = 1; i < words.size(); ++i) {
       if (!words[i].starts_with("-")) return i;
       const bool is_long = words[i].starts_with("--");

@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/option_table.h"
 #include "cli/output_width.h"
+#include "cli/shared/around_options.h"
 #include "cli/shared/energy_options.h"
 #include "cli/shared/named_file.h"
 #include "cli/shared/phase_options.h"
@@ -27,6 +28,7 @@ namespace {
 struct PhasesArguments {
   std::vector<std::string> profiles, learn;
   std::string report, power_model, save_profile, kinds = "auto";
+  AroundRun around;
   bool score = false;
 };
 
@@ -60,6 +62,7 @@ Result<Profile> measured(const PhasesArguments& arguments, const CommandContext&
   if (!phases) return phases.error();
   CollectRequest request;
   request.command = context.command;
+  request.around = arguments.around;
   request.core_designs = shipped_core_designs();
   request.needs_counts = true;
   request.pass_output = false;
@@ -192,6 +195,7 @@ void add_phases_command(CLI::App& app, CommandContext& context) {
             "Stores the profile of the command, for later: perfcast phases FILE.");
   add_advanced(*verb, "--phases", arguments->kinds, "auto|N",
                "Finds this many phases in the run of the command; auto lets perfcast choose.");
+  add_around_options(*verb, arguments->around);
   add_common_options(*verb, context, kThreadsOption | kShowOutputOption | kQuietOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_phases(*arguments, context); }; });

@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 
+#include "base/text.h"
 #include "machine/ceiling/aligned_array.h"
 #include "machine/ceiling/cpu_isa.h"
 #include "machine/ceiling/free_memory.h"
@@ -29,7 +30,7 @@ constexpr double kBudget_s = 3.5;  // what begins later is left out: idle machin
 // The best run counts when it was reached again: so near, so often. Others on the machine slow whole series of runs.
 constexpr double kReachedAgain = 0.97;
 constexpr size_t kTimesReached = 3;
-constexpr int kRepeats = 6, kMostRepeats = 60, kMemoryRepeats = 3, kMostMemoryRepeats = 9;
+constexpr int kRepeats = 6, kMostRepeats = 20, kMemoryRepeats = 3, kMostMemoryRepeats = 9;
 constexpr int kMostAttempts = 4;            // at what came out implausible
 constexpr double kImplausibleRatio = 0.95;  // of what it must at least be
 constexpr int64_t kProductSide = 384;
@@ -91,6 +92,8 @@ class CeilingMeasurement {
     measure_product();
     measure_memory();
     measure_implausible_again();
+    if (!late_.empty())
+      result_.notes.push_back("not measured, as the machine is busy and it took too long: " + join(late_, ", "));
     result_.took_s = elapsed_s();
     return std::move(result_);
   }
@@ -99,7 +102,7 @@ class CeilingMeasurement {
   double elapsed_s() const { return std::chrono::duration<double>(CeilingClock::now() - began_).count(); }
   bool is_late(const std::string& what) {
     if (elapsed_s() < kBudget_s) return false;
-    result_.notes.push_back(what + " was not measured: the machine is busy, and it took too long");
+    late_.push_back(what);
     return true;
   }
   // Work per second of `threads` together, where a pass in one of them does `work`; absent where a result was wrong.
@@ -121,6 +124,7 @@ class CeilingMeasurement {
 
   CeilingClock::time_point began_ = CeilingClock::now();
   MachineCeilings result_;
+  std::vector<std::string> late_;  // what there was no time for
 };
 
 std::optional<double> CeilingMeasurement::rate(const std::string& what, int threads, double work,

@@ -134,7 +134,11 @@ std::optional<Loss> modelled_by_branches(const Evidence& evidence) {
              branches = evidence.count("branches_count");
   if (!cycles || !misses || !branches || *branches <= 0) return std::nullopt;
   Loss loss;
-  loss.share = std::min(kMostModelledShare, *misses * evidence.design->mispredict_cycles / *cycles);
+  const double by_penalty = *misses * evidence.design->mispredict_cycles / *cycles;
+  // Indirect branches go wrong, too.
+  const double of_these = *misses / (*misses + evidence.count("indirect_misses_count").value_or(0) + 1);
+  const double by_model = by_penalty >= kLeastModelledShare ? of_these * evidence.held_up_by("mispredicted") : 0;
+  loss.share = std::min(kMostModelledShare, std::max(by_penalty, by_model));
   loss.evidence.push_back(fmt::format("{:.1f}% of {} branches by a TAGE predictor, {} cycles each on {}",
                                       100 * *misses / *branches, human_number(*branches),
                                       evidence.design->mispredict_cycles, evidence.design->name));

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "machine/facts/core_design.h"
 #include "measure/diagnose/find/rules.h"
 
 namespace perfcast::measure {
@@ -35,6 +36,18 @@ class Counted : public testing::Test {
   CoreDesign design_;
   Evidence evidence_{seen_};
 };
+
+// The model takes 0.4 s of the second that it ran for: the rest is put down to what it takes too lightly.
+TEST_F(Counted, PutDownWhatTheModelMissesToWhatItTakesLightly) {
+  profile_.core_bounds["some"] = {{"mispredicted", 0.3}, {"memory", 0.1}, {"width", 0.6}};
+  EXPECT_NEAR(evidence_.held_up_by("mispredicted"), 0.3, 1e-12);
+  profile_.metrics[core_cycles_metric("some")] = 4e8;
+  EXPECT_NEAR(evidence_.held_up_by("mispredicted"), 0.3 * 0.4 + 0.6 * 0.75, 1e-12);
+  EXPECT_NEAR(evidence_.held_up_by("memory"), 0.1 * 0.4 + 0.6 * 0.25, 1e-12);
+  EXPECT_EQ(evidence_.held_up_by("divide"), 0);
+  profile_.metrics[core_cycles_metric("some")] = 2e9;
+  EXPECT_NEAR(evidence_.held_up_by("mispredicted"), 0.3, 1e-12);
+}
 
 // Of the first twentieth of the work: what is there, not how much of it.
 TEST_F(Counted, GiveNoNumberOfASmallPartOfTheRun) {

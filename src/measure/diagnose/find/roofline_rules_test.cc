@@ -53,7 +53,7 @@ TEST(VectorWidth, GainsWhatTheCeilingLeaves) {
   const auto findings = found(seen, roofline);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].cause, "vector-width");
-  EXPECT_EQ(findings[0].basis, FindingBasis::kMeasured);
+  EXPECT_EQ(findings[0].basis, FindingBasis::kModelled);
   // A quarter as fast as the ceiling, 80% of that.
   EXPECT_NEAR(findings[0].gain_ratio, 0.8 * 0.8 * (1 - 4 * 0.1 / 0.8), 1e-9);
   EXPECT_EQ(findings[0].title,

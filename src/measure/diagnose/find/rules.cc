@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "machine/facts/core_design.h"
 
 namespace perfcast::measure {
 
@@ -85,6 +86,17 @@ double Evidence::modelled_bound(const char* bound) const {
   if (bounds == profile->core_bounds.end()) return 0;
   const auto share = bounds->second.find(bound);
   return share == bounds->second.end() ? 0 : share->second;
+}
+
+double Evidence::held_up_by(const char* bound) const {
+  const double share = modelled_bound(bound);
+  if (share <= 0) return 0;
+  const auto modelled = count(core_cycles_metric(design->name)), cycles = user_cycles();
+  if (!modelled || !cycles) return share;
+  double all = 0;
+  for (const char* const of : {"mispredicted", "divide", "L2", "L3", "memory", "TLB"}) all += modelled_bound(of);
+  const double explained = std::min(1.0, *modelled / *cycles);
+  return share * explained + (1 - explained) * share / std::max(share, all);
 }
 
 std::optional<double> Evidence::user_cycles() const {

@@ -73,6 +73,9 @@ struct Evidence {
   bool uses_openmp() const;
   // What the model of this core says of one bound ("memory"), as a share of the program's cycles.
   double modelled_bound(const char* bound) const;
+  // The same of the cycles that it ran for here. Cycles beyond the model's are put down, in proportion, to what the
+  // model takes too lightly: a wrong branch, a division or a miss also holds up what comes behind it.
+  double held_up_by(const char* bound) const;
   // Cycles of this core that the program ran for in user code, by the design's clock.
   std::optional<double> user_cycles() const;
 };

@@ -13,7 +13,7 @@ namespace {
 constexpr double kLeastRuntimeShare = 0.05;
 constexpr double kAvoidable = 0.8;  // of time in a runtime: some of the work stays
 constexpr double kAlmostAll = 0.95;
-constexpr double kLeastLengthShare = 0.1;
+constexpr double kLeastLengthShare = 0.1, kLeastCallsShare = 0.15;
 
 // Who calls the functions of a role most: "build (text.cc:12)".
 std::string main_caller(const Observation& seen, CodeRole role) {
@@ -75,6 +75,19 @@ std::vector<Experiment> allocators(const Evidence& evidence) {
     }
   }
   return experiments;
+}
+
+// What the user's own code asks for. Other functions of the library, such as printf(3), look at each string once.
+double length_share(const Observation& seen) {
+  double share = 0;
+  for (const HotFunction& function : seen.functions) {
+    if (function.role != CodeRole::kLength) continue;
+    const std::string& entry = function.entry;
+    const bool is_asked = entry.empty() || code_role_of(entry, function.library) == CodeRole::kLength ||
+                          entry.find("scanf") != std::string::npos;
+    share += is_asked ? function.cpu_share : 0;
+  }
+  return share;
 }
 
 // Kernels of OpenBLAS that suit this processor, best first.
@@ -169,6 +182,35 @@ void add_text(const Evidence& evidence, std::vector<Finding>& findings) {
   findings.push_back(std::move(finding));
 }
 
+// The library's functions that do nothing but ask the kernel, and have no cause of their own here: lseek, getrandom,
+// fcntl.
+void add_calls(const Evidence& evidence, std::vector<Finding>& findings) {
+  constexpr double kMostlyKernel = 0.6;
+  double share = 0;
+  const HotFunction* most = nullptr;
+  for (const HotFunction& function : evidence.seen.functions) {
+    if (function.role != CodeRole::kOwn || !is_runtime_library(function.library) ||
+        function.kernel_share < kMostlyKernel * function.cpu_share || function.function.empty())
+      continue;
+    share += function.cpu_share;
+    if (most == nullptr) most = &function;
+  }
+  if (most == nullptr || share < kLeastCallsShare) return;
+  Finding finding;
+  finding.cause = "system-calls";
+  finding.gain_ratio = kAvoidable * share * evidence.busy_ratio();
+  finding.title =
+      fmt::format("{} of the CPU time is asking the kernel, most by {}", in_percent(share), most->short_name());
+  finding.evidence.push_back(fmt::format("samples: {} {:.1f}%, {:.1f}% in the kernel", most->short_name(),
+                                         100 * most->cpu_share, 100 * most->kernel_share));
+  if (!most->caller.empty() && evidence.seen.script.empty())
+    finding.evidence.push_back("called most by " + calls_in_words(*most));
+  finding.advice = "ask once and remember the answer, or ask for many things at a time";
+  finding.if_wrong = "answers that may change meanwhile";
+  finding.proof = "strace -f -c";
+  findings.push_back(std::move(finding));
+}
+
 }  // namespace
 
 void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
@@ -229,9 +271,9 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
   }
   // A string whose length is kept needs no walk to its end: whoever walks often walks over the same letters again.
   // Short strings, one after the other, take little of the time of what makes them.
-  if (seen.share_of(CodeRole::kLength) >= kLeastLengthShare) {
+  if (const double asked = length_share(seen); asked >= kLeastLengthShare) {
     Finding finding = of_role(evidence, CodeRole::kLength, "string-length", "looking for the end of strings");
-    finding.gain_ratio *= kAlmostAll / kAvoidable;
+    finding.gain_ratio = kAlmostAll * asked * evidence.busy_ratio();
     finding.advice =
         "keep the length, or a pointer to the end, beside the string (std::string, std::string_view); no "
         "strlen(), strcat() or sscanf() in a loop over one text";
@@ -248,6 +290,7 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
     finding.proof = "strace -f -c -e trace=%file,close, and which paths come again: strace -f -e trace=%file";
     findings.push_back(std::move(finding));
   }
+  add_calls(evidence, findings);
   add_blas(evidence, findings);
   add_text(evidence, findings);
 }

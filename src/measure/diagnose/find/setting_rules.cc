@@ -49,7 +49,7 @@ void add_shared_cores(const Evidence& evidence, std::vector<Finding>& findings) 
   experiment.name = "one CPU of each core";
   experiment.prefix = {"taskset", "-c", join(cpus, ",")};
   const std::string count = std::to_string(evidence.cpu_of_each_core.size());
-  for (const std::string& variable : thread_variables()) experiment.environment[variable] = count;
+  experiment.environment = evidence.thread_settings(count);
   finding.experiments.push_back(std::move(experiment));
   findings.push_back(std::move(finding));
 }

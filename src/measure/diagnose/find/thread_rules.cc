@@ -167,7 +167,7 @@ void add_locks(const Evidence& evidence, std::vector<Finding>& findings) {
                   in_percent(waiting), in_percent(in_locks));
   add_places(evidence, ThreadState::kLock, finding);
   for (const HotFunction& function : seen.functions) {
-    if (function.role != CodeRole::kLock || function.caller.empty()) continue;
+    if (function.role != CodeRole::kLock || function.caller.empty() || function.cpu_share < 0.01) continue;
     finding.evidence.push_back(fmt::format("{} of the CPU time in {}, called by {}", in_percent(function.cpu_share),
                                            function.short_name(), function.own_words()));
     break;

@@ -184,8 +184,11 @@ namespace {
 
 // Of code that stands in place of a call, the nearest call in a file that is not the system's.
 void take_line_of_call(Dwarf_Die* unit, Dwarf_Addr address, CodePlace& place) {
-  Dwarf_Die* scopes = nullptr;
-  const int count = dwarf_getscopes(unit, address, &scopes);
+  // Of an address, scopes go on where the code was written; of a scope, where it stands.
+  Dwarf_Die *innermost = nullptr, *scopes = nullptr;
+  const bool is_known = dwarf_getscopes(unit, address, &innermost) > 0;
+  const int count = is_known ? dwarf_getscopes_die(innermost, &scopes) : 0;
+  std::free(innermost);
   Dwarf_Files* files = nullptr;
   if (count <= 0 || dwarf_getsrcfiles(unit, &files, nullptr) != 0) {
     std::free(scopes);
@@ -221,8 +224,8 @@ void take_line_of_call(Dwarf_Die* unit, Dwarf_Addr address, CodePlace& place) {
 }  // namespace
 
 bool is_system_source(const std::string& path) {
-  for (const char* beginning : {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/",
-                                "/usr/local/go/src/", "/usr/src/", "/rustc/", "/opt/"}) {
+  for (const char* beginning :
+       {"/usr/include/", "/usr/lib/", "/usr/lib64/", "/usr/local/include/", "/usr/local/go/src/", "/rustc/"}) {
     if (path.starts_with(beginning)) return true;
   }
   return path.find("/include/c++/") != std::string::npos || path.find("/.cargo/registry/") != std::string::npos;

@@ -67,7 +67,9 @@ Result<std::vector<ScriptLine>> read_node_profile(std::string_view text, const s
   const auto add = [&](const Node& node, int line, double ticks) {
     ScriptLine& of = lines[{node.file, line}];
     of.file = node.file;
-    of.function = node.function.empty() ? "(top of the file)" : node.function;
+    // Of code that stands in place of a call, the line is the function's, the name its caller's.
+    if (of.function.empty() || line == node.line)
+      of.function = node.function.empty() ? "(top of the file)" : node.function;
     of.line = line;
     of.cpu_s += ticks * tick_s;
   };

@@ -72,9 +72,12 @@ LoneTime lone_time(const std::vector<ThreadsLook>& spans, double cpus_count, uin
     ++samples_count;
     if (function_of_sample[i] != kNoFunction) ++seen[function_of_sample[i]];
   }
-  // Ready, but without a CPU, it waits for other programs, and the threads beside it wait with it.
+  // Ready, but without a CPU, it waits for other programs, and the threads beside it wait with it: what counts is where
+  // it ran as much of the time as the program did on the whole.
   const double ran_s = static_cast<double>(samples_count) * samples.period_s;
-  const double ran_ratio = lone.s > 0 ? std::min(1.0, ran_s / lone.s) : 0;
+  const double wanted_s = observation.run.cpu_s() + observation.ready_s;
+  const double usual = wanted_s > 0 ? observation.run.cpu_s() / wanted_s : 1;
+  const double ran_ratio = lone.s > 0 && usual > 0 ? std::min(1.0, ran_s / lone.s / usual) : 0;
   lone.s *= ran_ratio;
   lone.lost_ratio *= ran_ratio;
   const auto most =

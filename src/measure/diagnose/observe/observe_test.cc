@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "measure/diagnose/observe/observation.h"
@@ -103,6 +104,34 @@ TEST(Observe, SeesDivisions) {
   for (const HotFunction& function : seen->functions)
     divisions += function.cpu_share * (function.divide_share + function.float_divide_share);
   EXPECT_GT(divisions, 0.1);
+}
+
+// What the library does belongs to the line that calls it, through whatever the compiler put in between.
+TEST(Observe, NamesTheUsersOwnLine) {
+  const auto seen = observe_command({planted("file_opens_settings_slow")});
+  ASSERT_TRUE(seen) << to_text(seen.error());
+  if (!seen->no_samples.empty()) GTEST_SKIP() << seen->no_samples;
+  const HotFunction* most = nullptr;
+  for (const HotFunction& function : seen->functions) {
+    if (function.role == CodeRole::kFileNames && (most == nullptr || function.cpu_share > most->cpu_share))
+      most = &function;
+  }
+  ASSERT_NE(most, nullptr);
+  EXPECT_TRUE(most->works_for_caller());
+  EXPECT_TRUE(most->caller_place.starts_with("file_opens_settings.cc:")) << most->caller_place;
+  EXPECT_GT(seen->share_of(CodeRole::kFileNames), 0.2);
+}
+
+TEST(Observe, SaysWhereThreadsWait) {
+  const auto seen = observe_command({planted("hand_overs_pipe_slow")});
+  ASSERT_TRUE(seen) << to_text(seen.error());
+  if (!seen->no_system_calls.empty()) GTEST_SKIP() << seen->no_system_calls;
+  const auto place = std::find_if(seen->waits.begin(), seen->waits.end(),
+                                  [](const WaitPlace& of) { return of.state == ThreadState::kPipe; });
+  ASSERT_NE(place, seen->waits.end());
+  EXPECT_TRUE(place->source.starts_with("hand_overs_pipe.cc:")) << place->source;
+  EXPECT_EQ(place->call, "read");
+  EXPECT_GT(place->s, 0);
 }
 
 TEST(Observe, CountsWhatIsStarted) {
