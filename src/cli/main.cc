@@ -132,8 +132,7 @@ int run(int argc, char** argv) {
       "  perfcast compare './old args' './new args'\n"
       "  perfcast llm forecast llama3-8b --on H100,A100-80GB\n"
       "More: perfcast VERB --help, perfcast help --man, perfcast completion bash. Exit status: 0 done, 1 failure, 2 "
-      "bad usage, 3 a regression that compare found or a claim that audit --fail-on names; profile passes the "
-      "program's own on.");
+      "bad usage, 3 what compare or audit --fail-on found; profile passes the program's own on.");
   const std::vector<std::string> words = own;
   if (words.empty() && context.command.empty()) return write_result(app.help(), context.options);
   std::reverse(own.begin(), own.end());  // CLI11 takes its vector from the back

@@ -410,7 +410,7 @@ Result<Tuning> Tuner::run() {
     result_.notes.emplace_back("interrupted: by what was tried until then");
   }
   if (spent_s() > 1.5 * request_.budget_s)
-    result_.notes.emplace_back("the fewest runs that can tell anything took longer than the budget");
+    result_.notes.emplace_back("the fewest runs that can tell anything took longer than the time limit");
   finish();
   return std::move(result_);
 }
