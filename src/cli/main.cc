@@ -154,8 +154,7 @@ int run(int argc, char** argv) {
       "  perfcast compare './old args' './new args'\n"
       "  perfcast llm forecast llama3-8b --on H100,A100-80GB\n"
       "More: perfcast VERB --help, perfcast help --man, perfcast completion bash. Exit status: 0 done, 1 failure, 2 "
-      "bad usage, 3 compare: slower, or a claim that audit --fail-on names, 4 compare: not clear; profile passes the "
-      "program's own on.");
+      "bad usage, 3 what compare or audit --fail-on found, 4 compare: not clear; profile passes the program's own on.");
   if (const size_t begin = program_begin(app, own); begin < own.size()) {
     own.resize(begin);
     context.command.assign(argv + 1 + begin, argv + argc);  // a "--" among them is the program's

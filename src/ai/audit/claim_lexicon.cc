@@ -34,6 +34,8 @@ constexpr std::pair<std::string_view, const char*> kCounts[] = {{"batch", "batch
                                                                 {"gpu", "devices"},
                                                                 {"tpus", "devices"},
                                                                 {"accelerators", "devices"},
+                                                                {"tp", "devices"},
+                                                                {"tensor-parallel", "devices"},
                                                                 {"cards", "devices"},
                                                                 {"chips", "devices"}};
 
@@ -91,11 +93,13 @@ constexpr std::pair<std::string_view, const char*> kPrecisions[] = {{"float32", 
                                                                     {"gptq", "w4a16"}};
 
 constexpr std::string_view kFillers[] = {
-    "on",       "with",      "at",         "in",        "a",       "an",      "the",    "of",       "and",
-    "using",    "for",       "gets",       "to",        "is",      "reaches", "runs",   "achieves", "delivers",
-    "up",       "size",      "tokens",     "token",     "per",     "model",   "flight", "length",   "only",
-    "requests", "inference", "throughput", "precision", "weights", "it",      "speed",  "nvidia",   "amd",
-    "google",   "time",      "single",     "one",       "over",    "=",       "-",      "faster",   "speedup"};
+    "we",         "get",       "serves",  "serve",   "can",    "does",     "sxm",      "sxm4",     "sxm5",
+    "card",       "about",     "around",  "some",    "reach",  "run",      "running",  "on",       "with",
+    "at",         "in",        "a",       "an",      "the",    "of",       "and",      "using",    "for",
+    "gets",       "to",        "is",      "reaches", "runs",   "achieves", "delivers", "up",       "size",
+    "tokens",     "token",     "per",     "model",   "flight", "length",   "only",     "requests", "inference",
+    "throughput", "precision", "weights", "it",      "speed",  "nvidia",   "amd",      "google",   "time",
+    "single",     "one",       "over",    "=",       "-",      "faster",   "speedup"};
 
 // Parts of a unit by the spelling that claim_units.h has.
 constexpr std::pair<std::string_view, std::string_view> kUnitParts[] = {{"tok", "tokens"},

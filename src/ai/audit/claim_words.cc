@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -116,8 +115,12 @@ class WordReader {
     claim_[field] = value;
   }
 
-  // "4096x4096x4096", "4096 x 4096 x 4096".
+  // "4096x4096x4096", "4096 x 4096 x 4096", "4096^3".
   bool take_shape() {
+    if (const std::string& word = words_[at_]; word.ends_with("^3")) {
+      const std::string side = word.substr(0, word.size() - 2);
+      words_[at_] = side + "x" + side + "x" + side;
+    }
     std::string joined;
     size_t used = 0;
     for (size_t i = at_; i < words_.size() && i < at_ + 5; ++i) {
@@ -225,6 +228,8 @@ class WordReader {
     size_t longest = 0;
     std::string joined;
     for (size_t i = from; i < words_.size() && i < from + kLongestName; ++i) {
+      // "llama3-8b q4_k_m": a format is no part of a model's name.
+      if (i > from && is_one == &WordReader::is_model && is_precision(lower(i))) break;
       joined += (joined.empty() ? "" : "-") + lower(i);
       if (!(this->*is_one)(joined)) continue;
       longest = i - from + 1;
@@ -254,7 +259,7 @@ class WordReader {
     std::string name;
     if (const size_t length = name_length(at_, name, &WordReader::is_model); length > 0) {
       at_ += length;
-      state("model", name);
+      state_model(name);
       return true;
     }
     if (const auto spelled = claim_precision_spelled(lower(at_)); !spelled.empty()) {
@@ -268,6 +273,17 @@ class WordReader {
       return true;
     }
     return take_number_of_devices(number, rest);
+  }
+  // "llama3-8b-fp8" states a format, too.
+  void state_model(const std::string& name) {
+    for (size_t dash = name.find('-'); dash != std::string::npos; dash = name.find('-', dash + 1)) {
+      const std::string model = name.substr(0, dash), format = name.substr(dash + 1);
+      if (!is_precision(format) || !is_model(model)) continue;
+      state("model", model);
+      state("precision", format);
+      return;
+    }
+    state("model", name);
   }
   bool take_device() {
     std::string name;

@@ -76,6 +76,14 @@ TEST(ClaimWords, TakesSeveralNumbersByTheirNames) {
   EXPECT_EQ(fields_of("one h100 GPU 64 concurrent users 6000 tok/s"),
             fields(R"({"device": "h100", "concurrency": 64.0, "metric": "tokens_per_s", "value": 6000.0,
                        "unit": "tokens/s"})"));
+  for (const char* text : {"llama2-7b q4_k_m h100 5 ms/token", "llama2-7b-q4_k_m h100 5 ms per token"}) {
+    EXPECT_EQ(fields_of(text), fields(R"({"model": "llama2-7b", "precision": "q4_k_m", "device": "h100",
+                                          "metric": "token_time", "value": 5.0, "unit": "ms"})"))
+        << text;
+  }
+  EXPECT_EQ(fields_of("gemm 8192^3 a100 TP4: 500 TFLOPS"),
+            fields(R"({"model": "gemm", "shape": [8192, 8192, 8192], "device": "a100", "devices": 4.0,
+                       "metric": "flops", "value": 500.0, "unit": "TFLOP/s"})"));
   EXPECT_EQ(fields_of("3x faster"), fields(R"({"metric": "speedup", "value": 3.0, "unit": "x"})"));
   EXPECT_EQ(fields_of("150 tok/s/user"),
             fields(R"({"metric": "tokens_per_s", "value": 150.0, "unit": "tokens/s", "scope": "per-user"})"));

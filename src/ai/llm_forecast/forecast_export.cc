@@ -90,6 +90,11 @@ ReportTable forecast_table(const LlmForecastReport& report, Form form) {
   const auto of = [&rows](auto ForecastRow::*member) {
     return [&rows, member](size_t i) { return ReportValue(rows[i].*member); };
   };
+  // People get no times of what does not fit.
+  const auto hidden = [&rows, form](size_t i) { return form == Form::kText && rows[i].memory_known && !rows[i].fits; };
+  const auto timed = [&rows, hidden](auto ForecastRow::*member) {
+    return [&rows, hidden, member](size_t i) { return hidden(i) ? ReportValue() : ReportValue(rows[i].*member); };
+  };
   const auto bytes = [form](double value) { return form == Form::kCsv ? ReportValue(value) : whole_bytes(value); };
   return table_of<size_t>(
       "", numbers,
@@ -101,17 +106,21 @@ ReportTable forecast_table(const LlmForecastReport& report, Form form) {
        {form == Form::kCsv ? "output_tokens" : "", "", kCount,
         [&](size_t i) { return rows[i].generates ? ReportValue(report.grid.request.output_tokens) : ReportValue(); }},
        {"tensor_parallel", shared ? "devices" : "", kCount, of(&ForecastRow::tensor_parallel)},
-       {"prefill_s", generates ? "first token" : "time", kSeconds, of(&ForecastRow::prefill_s)},
-       {"token_s", "per token", kSeconds, of(&ForecastRow::token_s)},
-       {"tokens_per_s", "tokens/s", kHuman, of(&ForecastRow::tokens_per_s)},
+       {"prefill_s", generates ? "first token" : "time", kSeconds, timed(&ForecastRow::prefill_s)},
+       {"token_s", "per token", kSeconds, timed(&ForecastRow::token_s)},
+       {"tokens_per_s", "tokens/s", kHuman, timed(&ForecastRow::tokens_per_s)},
        {"", "90% interval", kNumber,
-        [&](size_t i) { return human_number(rows[i].lower) + " to " + human_number(rows[i].upper); }},
+        [&](size_t i) {
+          return hidden(i) ? ReportValue()
+                           : ReportValue(human_number(rows[i].lower) + " to " + human_number(rows[i].upper));
+        }},
        {"lower", "", kHuman, of(&ForecastRow::lower)},
        {"upper", "", kHuman, of(&ForecastRow::upper)},
        {"fits", "fits", kText,
         [&](size_t i) { return rows[i].memory_known ? ReportValue(rows[i].fits) : ReportValue(); },
         [&](size_t i) { return fits_text(rows[i], report.fits_on[i]); }},
-       {"bound", "bound", kText, [&](size_t i) { return name_of(rows[i].bound()); }},
+       {"bound", "bound", kText,
+        [&](size_t i) { return hidden(i) ? ReportValue() : ReportValue(name_of(rows[i].bound())); }},
        {"prefill_lower_s", "", kSeconds, of(&ForecastRow::prefill_lower_s)},
        {"prefill_upper_s", "", kSeconds, of(&ForecastRow::prefill_upper_s)},
        {"prefill_roofline_s", "", kSeconds, of(&ForecastRow::prefill_roofline_s)},
@@ -122,7 +131,9 @@ ReportTable forecast_table(const LlmForecastReport& report, Form form) {
        {"request_s", "", kSeconds, of(&ForecastRow::request_s)},
        {"request_tokens_per_s", "", kHuman, of(&ForecastRow::output_per_s)},
        {"math", "", kText, [&](size_t i) { return name_of(rows[i].mode); }},
-       {"memory_bytes", "memory", kBytes, [&](size_t i) { return bytes(rows[i].memory_bytes); }},
+       {form == Form::kText ? "model_bytes" : "", "memory", kBytes,
+        [&](size_t i) { return bytes(rows[i].model_bytes); }},
+       {"memory_bytes", "", kBytes, [&](size_t i) { return bytes(rows[i].memory_bytes); }},
        {form == Form::kJson ? "device_memory_bytes" : "", "", kBytes,
         [&](size_t i) { return whole_bytes(report.device(rows[i]).memory_bytes); }},
        {"missing_bytes", "", kBytes,
@@ -137,10 +148,10 @@ ReportTable forecast_table(const LlmForecastReport& report, Form form) {
         [&](size_t i) {
           return std::isfinite(rows[i].power_w) ? ReportValue(power_basis(report, rows[i])) : ReportValue();
         }},
-       {"energy_per_million_tokens_joules", "J/M tokens", kHuman, of(&ForecastRow::energy_j_per_million)},
+       {"energy_per_million_tokens_joules", "J/M tokens", kHuman, timed(&ForecastRow::energy_j_per_million)},
        {"energy_per_million_tokens_lower_joules", "", kHuman, of(&ForecastRow::energy_lower_j_per_million)},
        {"energy_per_million_tokens_upper_joules", "", kHuman, of(&ForecastRow::energy_upper_j_per_million)},
-       {"cost_per_million_tokens_usd", "USD/M tokens", kHuman, of(&ForecastRow::cost_per_million)}});
+       {"cost_per_million_tokens_usd", "USD/M tokens", kHuman, timed(&ForecastRow::cost_per_million)}});
 }
 
 // All columns of the devices, in the order of JSON.
@@ -196,7 +207,7 @@ std::string forecast_rows_text(const LlmForecastReport& report) {
   return rows_text(picked(forecast_table(report, Form::kText),
                           {"device", "calibrated", "tensor_parallel", "sequence", "batch", "prefill_s", "token_s",
                            "tokens_per_s", "90% interval", "bound", "energy_per_million_tokens_joules",
-                           "cost_per_million_tokens_usd", "memory_bytes", "fits"}));
+                           "cost_per_million_tokens_usd", "model_bytes", "fits"}));
 }
 
 std::string forecast_csv(const LlmForecastReport& report) {

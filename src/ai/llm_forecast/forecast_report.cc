@@ -94,7 +94,7 @@ std::vector<std::string> notes_of(const LlmForecastReport& report) {
   if (report.config.has_moe()) notes.emplace_back("tokens visit experts uniformly");
   const bool misses = std::any_of(report.result.rows.begin(), report.result.rows.end(),
                                   [](const ForecastRow& row) { return row.memory_known && !row.fits; });
-  if (misses) notes.emplace_back("times of what does not fit are those of a device with enough memory");
+  if (misses) notes.emplace_back(kTimesOfMisses);
   if (report.result.refused > 0) notes.push_back(refused_text(report.result));
   return notes;
 }

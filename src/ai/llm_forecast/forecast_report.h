@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ai/latency/model/device_catalogue.h"
@@ -12,6 +13,10 @@
 #include "base/result.h"
 
 namespace perfcast::ai {
+
+// The note of JSON and CSV, which have times of every row.
+inline constexpr std::string_view kTimesOfMisses =
+    "times of what does not fit are those of a device with enough memory";
 
 struct ForecastDevice {
   std::shared_ptr<const LatencyModel> model;

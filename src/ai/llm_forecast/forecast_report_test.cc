@@ -90,16 +90,27 @@ TEST(ForecastReport, CsvReadsBack) {
   }
 }
 
-TEST(ForecastReport, TextOfOneSaysWhatItTakesAndThatItDoesNotFit) {
+TEST(ForecastReport, TextOfOneSaysWhatItTakes) {
   DeviceTerms terms;
   terms.power_w = 400;
-  const std::string text = forecast_text(report_of("llama3-70b", {1}, terms));
+  const std::string text = forecast_text(report_of("llama3-8b", {1}, terms));
   EXPECT_THAT(text, HasSubstr("(uncalibrated)"));
-  EXPECT_THAT(text, HasSubstr("DOES NOT FIT: "));
-  EXPECT_THAT(text, HasSubstr("2 devices hold it"));
   EXPECT_THAT(text, HasSubstr("feed-forward"));
   EXPECT_THAT(text, HasSubstr("joules per million tokens"));
   EXPECT_THAT(text, Not(HasSubstr("USD")));
+}
+
+TEST(ForecastReport, TextsHaveNoTimesOfWhatDoesNotFit) {
+  const std::string text = forecast_text(report_of("llama3-70b", {1}));
+  EXPECT_THAT(text, HasSubstr("memory: 132 GiB (weights 131 GiB"));
+  EXPECT_THAT(text, HasSubstr("DOES NOT FIT: "));
+  EXPECT_THAT(text, HasSubstr("2 devices hold it"));
+  for (const char* gone : {"first token", "tokens/s", "feed-forward", "times of what does not fit"}) {
+    EXPECT_THAT(text, Not(HasSubstr(gone))) << gone;
+  }
+  const LlmForecastReport report = report_of("llama3-70b", {1});
+  EXPECT_THAT(to_text(forecast_json(report)), HasSubstr("times of what does not fit"));
+  EXPECT_GT(report.result.rows[0].memory_bytes, report.result.rows[0].model_bytes);
 }
 
 TEST(ForecastReport, TextOfSeveralIsATable) {

@@ -36,6 +36,7 @@ ForecastRow row_of(const LlmForecast& forecast, uint32_t device) {
   row.upper = forecast.upper;
   row.request_s = forecast.request_s;
   row.output_per_s = forecast.output_per_s;
+  row.model_bytes = forecast.memory.model();
   row.memory_bytes = forecast.memory.total;
   row.missing_bytes = forecast.memory.missing();
   row.memory_known = forecast.memory.known();

@@ -19,7 +19,7 @@ struct ForecastRow {
   double token_s = 0, token_lower_s = 0, token_upper_s = 0, token_roofline_s = 0;
   double tokens_per_s = 0, lower = 0, upper = 0;
   double request_s = 0, output_per_s = 0;
-  double memory_bytes = 0, missing_bytes = 0;
+  double model_bytes = 0, memory_bytes = 0, missing_bytes = 0;
   double power_w = 0, energy_j_per_million = 0, cost_per_million = 0;
   double energy_lower_j_per_million = 0, energy_upper_j_per_million = 0;  // 90%; of modelled power alone
   Bound prefill_bound = Bound::kCompute, token_bound = Bound::kCompute;

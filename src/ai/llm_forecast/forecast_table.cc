@@ -74,13 +74,14 @@ std::string times_text(const LlmForecastReport& report) {
 
 std::string memory_text(const LlmForecast& forecast, int64_t fits_on) {
   const MemoryNeed& need = forecast.memory;
-  std::string text = fmt::format("memory{}: weights {}", forecast.request.tensor_parallel > 1 ? ", each device" : "",
-                                 human_bytes(need.weights));
+  std::string text =
+      fmt::format("memory{}: {} (weights {}", forecast.request.tensor_parallel > 1 ? ", each device" : "",
+                  human_bytes(need.model()), human_bytes(need.weights));
   if (need.kv > 0) text += ", cache " + human_bytes(need.kv);
-  text += ", activations " + human_bytes(need.activations);
-  if (!need.known()) return text + ": " + human_bytes(need.total) + "\n";
-  text += fmt::format(", reserve {}: {} of {}\n", human_bytes(need.reserve), human_bytes(need.total),
-                      human_bytes(need.available));
+  text += ", activations " + human_bytes(need.activations) + ")";
+  if (!need.known()) return text + "\n";
+  text += fmt::format(" of {}; the device has {}, and keeps a tenth for its driver and libraries\n",
+                      human_bytes(need.available - need.reserve), human_bytes(need.available));
   if (need.fits()) return text;
   text += "DOES NOT FIT: " + human_bytes(need.missing()) + " short";
   if (fits_on > 0) return text + fmt::format("; {} devices hold it\n", fits_on);
@@ -151,7 +152,9 @@ std::string single_text(const LlmForecastReport& report) {
                                  row.tensor_parallel > 1 ? fmt::format("{} x ", row.tensor_parallel) : "",
                                  printable(report.device(row).name), row.calibrated ? "" : " (uncalibrated)", row.batch,
                                  row.generates ? "prompt" : "tokens", row.sequence, name_of(row.mode));
-  return text + times_text(report) + "\n" + memory_text(detail, report.fits_on.front()) + "\n" + classes_text(detail);
+  const std::string memory = memory_text(detail, report.fits_on.front());
+  if (row.memory_known && !row.fits) return text + memory;  // times would be those of another device
+  return text + times_text(report) + "\n" + memory + "\n" + classes_text(detail);
 }
 
 }  // namespace
@@ -159,9 +162,11 @@ std::string single_text(const LlmForecastReport& report) {
 std::string forecast_text(const LlmForecastReport& report) {
   std::string text = headline(report);
   text += report.result.rows.size() == 1 ? single_text(report) : "\n" + forecast_rows_text(report);
-  if (!report.notes.empty()) text += "\n";
-  for (const std::string& note : report.notes) text += "note: " + printable(note) + "\n";
-  return text;
+  std::string notes;
+  for (const std::string& note : report.notes) {
+    if (note != kTimesOfMisses) notes += "note: " + printable(note) + "\n";  // there are none in a text
+  }
+  return notes.empty() ? text : text + "\n" + notes;
 }
 
 }  // namespace perfcast::ai

@@ -76,7 +76,7 @@ Result<MemoryNeed> LlmForecaster::memory_of(const LlmRequest& request) const {
     need.kv = decode->kv_bytes;
     need.activations = std::max(need.activations, decode->activation_bytes);
   }
-  need.total = need.weights + need.kv + need.activations;
+  need.total = need.model();
   const double available = timer_.model().device().memory_bytes;
   if (available > 0) {
     need.available = available;

@@ -44,6 +44,7 @@ struct MemoryNeed {
   double total = 0;  // with the reserve, where the device's memory is known
   double available = kUnknown;
 
+  double model() const { return weights + kv + activations; }  // the same for every device
   bool known() const { return available > 0; }
   bool fits() const { return total <= available; }  // false where not known
   double missing() const { return known() && !fits() ? total - available : 0; }

@@ -412,12 +412,13 @@ void add_load_options(CLI::App& verb, BenchArguments& arguments) {
           {{"performance", BenchMode::kPerformance}, {"accuracy", BenchMode::kAccuracy}, {"both", BenchMode::kBoth}}))
       ->default_str("performance");
   add_basic(verb, "--target-qps", arguments.target_qps, "RATE",
-            "Arrivals per second of a server; offline: samples per second that you expect.");
+            "The arrivals per second in the server scenario. Offline, the samples per second that you expect.");
   add_basic(verb, "--duration", arguments.duration, "TIME",
             "Runs at least this long. By default 10s, or what the rules ask.");
   add_advanced(verb, "--max-duration", arguments.max_duration, "TIME",
                "Issues no query after this time. In the server scenario, no query is due after it.");
-  add_advanced(verb, "--min-queries", arguments.min_queries, "N", "At least so many; offline: samples")
+  add_advanced(verb, "--min-queries", arguments.min_queries, "N",
+               "Issues at least this many queries; offline, samples.")
       ->check(CLI::Range(int64_t{1}, ai::kMostLoadSamples));
   add_advanced(verb, "--max-queries", arguments.max_queries, "N", "Ends after this many queries.")
       ->check(CLI::Range(int64_t{1}, ai::kMostLoadSamples));
@@ -425,7 +426,7 @@ void add_load_options(CLI::App& verb, BenchArguments& arguments) {
                "Loads this many samples. Queries are drawn from them.")
       ->capture_default_str();
   add_advanced(verb, "--total-samples", arguments.total_samples, "N",
-               "Samples of the data set: accuracy; default: --samples");
+               "How many samples the data set has, for the accuracy. By default --samples.");
   add_advanced(verb, "--samples-per-query", arguments.samples_per_query, "N",
                "Puts this many samples into each query of multi-stream.")
       ->capture_default_str();
@@ -450,7 +451,7 @@ void add_rule_options(CLI::App& verb, BenchArguments& arguments) {
                "The category of the rules: datacenter, edge, mobile or tiny.")
       ->group(group);
   add_advanced(verb, "--division", arguments.choice.division, "NAME",
-               "Closed: the model's quality is asked; open: it is told")
+               "The division of the rules. Closed asks for the model's quality, open reports it.")
       ->transform(
           choices<ai::BenchDivision>({{"closed", ai::BenchDivision::kClosed}, {"open", ai::BenchDivision::kOpen}}))
       ->default_str("closed")
@@ -469,7 +470,7 @@ void add_rule_options(CLI::App& verb, BenchArguments& arguments) {
   add_advanced(verb, "--tpot", arguments.tpot, "TIME", "The limit on the time per output token, at the percentile.")
       ->group(group);
   add_advanced(verb, "--percentile", arguments.percentile, "P",
-               "That latencies are judged at; default 90 single stream, else 99")
+               "The percentile at which latencies are judged. By default 90 in single-stream, else 99.")
       ->check(CLI::Range(1.0, 99.99))
       ->group(group);
   add_basic(verb, "--objective", arguments.objectives, "LIMITS",
@@ -512,15 +513,16 @@ void add_system_options(CLI::App& verb, BenchArguments& arguments) {
       ->group(group);
   add_basic(verb, "--endpoint-model,--model", system.model, "NAME", "The model name that an endpoint is asked for.");
   add_advanced(verb, "--prompts", system.prompts_file, "FILE",
-               "Of an endpoint: a line of JSON for each; default: made up")
+               "Reads the prompts of an endpoint from this file, a line of JSON for each. By default they are made up.")
       ->group(group);
   add_advanced(verb, "--prompt-words", system.prompt_length, "N",
-               "Of a prompt that is made up; of a transformer: tokens")
+               "The words of a prompt that is made up; of a transformer, its tokens. By default 128.")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
       ->capture_default_str()
       ->group(group);
   add_advanced(verb, "--max-tokens", system.max_tokens, "N",
-               "Of an answer; 0: the server's own; given, also where a prompt has its own")
+               "The most tokens of an answer. 0 leaves it to the server. If you give it, it also holds for prompts "
+               "with a limit of their own. By default 64.")
       ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}))
       ->capture_default_str()
       ->group(group);
@@ -528,7 +530,8 @@ void add_system_options(CLI::App& verb, BenchArguments& arguments) {
       ->take_all()
       ->allow_extra_args(false)
       ->group(group);
-  add_advanced(verb, "--connections", system.most_connections, "N", "To an endpoint at once; requests beyond them wait")
+  add_advanced(verb, "--connections", system.most_connections, "N",
+               "Opens this many connections to an endpoint at once. Requests beyond them wait. By default 512.")
       ->check(CLI::Range(int64_t{1}, int64_t{65536}))
       ->capture_default_str()
       ->group(group);
@@ -551,16 +554,17 @@ void add_bench_run_command(CLI::App& bench, CommandContext& context) {
   add_rule_options(*verb, *arguments);
   add_system_options(*verb, *arguments);
   add_advanced(*verb, "--log", arguments->log, "FOLDER",
-               "Folder of the logs, which are written over; default: bench/last in the user's data folder; none: none");
+               "The folder of the logs, which are written over, or none. By default bench/last in your data folder.");
   add_advanced(*verb, "--meter", arguments->meters, "NAME",
-               "A meter's name, kind or file (repeatable); default: all of this machine")
+               "Reads this meter: a name, a kind or a file. By default all of this machine. Repeatable.")
       ->take_all()
       ->allow_extra_args(false);
   add_advanced(*verb, "--no-energy", arguments->no_energy, "Reads no energy meter.");
   add_advanced(*verb, "--forecast", arguments->forecast,
-               "Of the built-in transformer: shows its forecast for this machine beside the measurement.");
-  add_advanced(*verb, "--forecast-rounds", arguments->forecast_rounds, "N",
-               "Rounds that the forecast is learned in, some 20 s each; 0: a rough one of a few seconds")
+               "Shows the forecast for this machine beside the measurement. It is for the built-in transformer.");
+  add_advanced(
+      *verb, "--forecast-rounds", arguments->forecast_rounds, "N",
+      "Learns the forecast in this many rounds of some 20 s. 0 makes a rough one in a few seconds. By default 3.")
       ->check(CLI::Range(int64_t{0}, int64_t{100}))
       ->capture_default_str();
   verb->footer(

@@ -36,7 +36,7 @@ struct GemmArguments {
   std::string rungs = "*", budget = "2s", slow_limit = "60s", svg;
   std::vector<std::string> precisions;
   int repeats = 7;
-  bool list = false, no_advice = false, worker = false;
+  bool list = false, keynote = false, no_advice = false, worker = false;
 };
 
 // Those that a rung has.
@@ -244,8 +244,8 @@ int run_gemm_command(CommandContext& context, const GemmArguments& arguments) {
   }
   const bool wrong = std::any_of(result->rungs.begin(), result->rungs.end(),
                                  [](const ai::gemm::RungResult& row) { return !row.correct; });
-  const int written =
-      write_result(options.json ? to_text(ai::gemm::to_json(*result)) : ai::gemm::to_text(*result), options);
+  const int written = write_result(
+      options.json ? to_text(ai::gemm::to_json(*result)) : ai::gemm::to_text(*result, arguments.keynote), options);
   if (written == kExitDone && result->interrupted) return kExitBySignal + interrupting_signal();
   return written == kExitDone && wrong ? kExitFailure : written;
 }
@@ -295,6 +295,8 @@ void add_gemm_command(CLI::App& app, CommandContext& context) {
   add_advanced(*verb, "--run-limit,--slow-limit", arguments->slow_limit, "TIME",
                "Skips a rung if one run of it would take longer than this.")
       ->capture_default_str();
+  add_advanced(*verb, "--keynote", arguments->keynote,
+               "Also sets the GEMM table of a keynote (John, ICPE 2025) beside the measured times.");
   add_basic(*verb, "--svg", arguments->svg, "FILE", "Draws the roofline into this file.");
   add_advanced(*verb, "--no-advice", arguments->no_advice, "Prints only the ladder and tries no other settings.");
   add_basic(*verb, "--list", arguments->list,

@@ -171,13 +171,13 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
             "Model families to score; forest+physics is the mean of both. The mean of the platforms is always added.")
       ->default_str(kDefaultModel);
   add_advanced(*verb, "--config", arguments->config, "FILE",
-               "Settings (JSON) of those models that take them; see perfcast train --print-config");
+               "Reads settings (JSON) of those models that take them. perfcast train --print-config prints them.");
   add_basic(*verb, "--split", arguments->split, "KIND",
             "What a model has never seen when it is tested: random, workload, program, program-family, group, platform "
             "or core-design.")
       ->capture_default_str();
   add_basic(*verb, "--folds", arguments->options.folds, "N",
-            "Leaves out this many groups in turn; 0: one at a time (random, workload: 5).")
+            "Leaves out this many groups in turn. 0 leaves out one at a time; random and workload then take 5.")
       ->check(CLI::Range(0, 10000))
       ->capture_default_str();
   add_advanced(*verb, "--holdout", arguments->options.holdout,
@@ -186,7 +186,7 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   add_advanced(*verb, "--reference", arguments->options.reference, "PLATFORM",
-               "Platform that relative times refer to; without it, the geometric mean of the platforms");
+               "The platform that relative times refer to. By default the geometric mean of the platforms.");
   add_basic(*verb, "--measured", arguments->options.measured, "N",
             "Each tested program counts as measured on this many platforms, which are left out of the scores.")
       ->check(CLI::Range(0, 100))
@@ -194,20 +194,21 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "!--no-intervals", arguments->options.intervals,
             "Scores the forecasts alone, without intervals. This is many times faster.");
   add_advanced(*verb, "--inner-folds", arguments->options.inner_folds, "N",
-               "Groups of training families left out in turn for intervals and for the choice of `auto`; 0: each "
-               "family alone")
+               "Leaves out this many groups of training families in turn, for intervals and for the choice of `auto`. "
+               "0 leaves out each family alone. By default 10.")
       ->check(CLI::Range(0, 10000))
       ->capture_default_str();
   add_advanced(*verb, "--whole-machines", arguments->whole_machines,
-               "Instead: times of servers full of copies, from the known time of one; with --models also from the time "
-               "that each of them forecasts for one. Program families are left out, other splits don't apply");
+               "Scores instead the times of servers that are full of copies, from the known time of one copy; with "
+               "--models also from the time that each of them forecasts for one. Families of programs are left out in "
+               "turn. Other splits do not apply.");
   add_advanced(
       *verb, "--own-times", arguments->options.own_times,
       "Adds a ceiling: what the program's own times on the other CPU models of a core design say of one more.");
   add_basic(*verb, "--details", arguments->details, "Lists families and programs, the worst first.");
   add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with scores and figures.");
   add_advanced(*verb, "--report-program", arguments->report_program, "ID",
-               "Program whose forecast the report shows; without it, the one of median error");
+               "The program whose forecast the report shows. By default the one of median error.");
   add_advanced(*verb, "--include-unprofiled", arguments->table.include_unprofiled,
                "Includes programs without a profile. Then only the baselines are scored: --models mean.");
   add_table_options(*verb, arguments->table);

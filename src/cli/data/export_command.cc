@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -23,7 +24,7 @@ namespace {
 constexpr const char* kSchema = "perfcast.export/1";
 
 struct ExportArguments {
-  std::string format = "c", task = "times", name = "perfcast", folder = ".";
+  std::string format = "c", task = "times", name = "perfcast", folder = ".", report = "-";
   std::vector<std::string> platforms, profiles;
   size_t rows = 64;
 };
@@ -94,8 +95,50 @@ std::string export_text(const program::ExportRequest& request, const program::Ex
   return text;
 }
 
-int run(const ExportArguments& arguments, const CommandContext& context) {
-  const CommonOptions& common = context.options;
+struct SourceEnding {
+  std::string_view ending;
+  const char* format;
+};
+constexpr SourceEnding kEndings[] = {{".c", "c"}, {".hpp", "cpp"}, {".v", "verilog"}};
+
+// -o FOLDER, or the main file of the source: its folder, name and language. Files that belong to it go beside it.
+Status take_output(const std::string& output, const CLI::App& verb, ExportArguments& arguments) {
+  const auto conflict = [&output](const std::string& what, const std::string& expected) {
+    return usage_error("bad-usage", "'" + printable(output) + "' " + what, "-o", expected);
+  };
+  std::error_code failed;
+  const std::filesystem::path path(output);
+  if (verb.count("--folder") > 0) return conflict("and --folder both say where the source goes", "one of both");
+  if (output.ends_with('/') || std::filesystem::is_directory(path, failed)) {
+    arguments.folder = output;
+    return {};
+  }
+  const auto found = std::find_if(std::begin(kEndings), std::end(kEndings),
+                                  [&path](const SourceEnding& known) { return path.extension() == known.ending; });
+  if (found == std::end(kEndings)) {
+    return conflict("does not say in which language the source is",
+                    "NAME.c, NAME.hpp, NAME.v, or a folder; --report FILE takes the report");
+  }
+  if (verb.count("--format") > 0 && arguments.format != found->format) {
+    return conflict("is no file of --format " + printable(arguments.format), "one of both");
+  }
+  if (verb.count("--name") > 0 && arguments.name != path.stem().string()) {
+    return conflict("and --name " + printable(arguments.name) + " name the source differently", "one of both");
+  }
+  arguments.format = found->format;
+  arguments.name = path.stem().string();
+  arguments.folder = path.has_parent_path() ? path.parent_path().string() : ".";
+  return {};
+}
+
+int run(ExportArguments arguments, const CLI::App& verb, const CommandContext& context) {
+  CommonOptions common = context.options;
+  if (common.output != "-") {
+    if (const Status taken = take_output(common.output, verb, arguments); !taken) {
+      return report_error(taken.error(), common);
+    }
+  }
+  common.output = arguments.report;
   program::ExportRequest request;
   request.name = arguments.name;
   request.platforms = arguments.platforms;
@@ -110,8 +153,8 @@ int run(const ExportArguments& arguments, const CommandContext& context) {
   if (const Status there = check_profiles(arguments.profiles); !there) return report_error(there.error(), common);
   std::error_code failed;
   if (!std::filesystem::is_directory(arguments.folder, failed)) {
-    return report_error(usage_error("no-folder", "there is no folder '" + printable(arguments.folder) + "'", "--folder",
-                                    "a folder that exists"),
+    return report_error(usage_error("no-folder", "there is no folder '" + printable(arguments.folder) + "'",
+                                    context.options.output == "-" ? "--folder" : "-o", "a folder that exists"),
                         common);
   }
   for (const std::string& path : arguments.profiles) {
@@ -140,7 +183,7 @@ void add_export_command(CLI::App& app, CommandContext& context) {
   CLI::App* verb = add_verb(app, {"export",
                                   "Writes a weightless model as C, C++ or Verilog source with a self-test.",
                                   "",
-                                  {"perfcast export --bundle dwn.pcb --format c --folder .",
+                                  {"perfcast export --bundle dwn.pcb -o best_cpu.c --task best",
                                    "perfcast export --bundle dwn.pcb --format verilog --task best"},
                                   "export"});
   verb->footer("It takes bundles of train --model dwn. Their other parts (intervals, whole machines) stay behind.");
@@ -149,11 +192,12 @@ void add_export_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--task", arguments->task, "times|best",
             "What the source forecasts: the relative times of all platforms, or which platform is the fastest.")
       ->capture_default_str();
-  add_basic(*verb, "--name", arguments->name, "NAME", "Names the files and all that they define.")
+  add_basic(*verb, "--name", arguments->name, "NAME",
+            "The name of the files and of all that they define. By default that of -o.")
       ->capture_default_str();
   add_basic(*verb, "--folder", arguments->folder, "FOLDER", "Writes the files into this folder.")
       ->capture_default_str();
-  add_basic(*verb, "--platforms", arguments->platforms, "NAME,...", "Only these platforms, by id or name.")
+  add_basic(*verb, "--platforms", arguments->platforms, "NAME,...", "Exports only these platforms, by id or name.")
       ->delimiter(',');
   add_basic(*verb, "--profile", arguments->profiles, "FILE ...",
             "Also tests the source with these profiles. --json prints their inputs.");
@@ -161,8 +205,16 @@ void add_export_command(CLI::App& app, CommandContext& context) {
                "Draws this many rows for the self-test, beside up to 64 training programs.")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
+  add_basic(*verb, "--report", arguments->report, "FILE",
+            "Writes the report about the export into this file; - is standard output.")
+      ->capture_default_str();
   add_common_options(*verb, context, kBundleOption | kSeedOption);
-  verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });
+  verb->get_option("--output")
+      ->group(kBasicGroup)
+      ->description("Writes the source into this file (NAME.c, NAME.hpp or NAME.v), and beside it what belongs to it.");
+  verb->callback([arguments, verb, &context] {
+    context.run = [arguments, verb, &context] { return run(*arguments, *verb, context); };
+  });
 }
 
 }  // namespace perfcast::cli

@@ -410,14 +410,14 @@ void add_place_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--kinds", arguments->kinds, "KIND,...", "Shows only these kinds of hardware: cpu, gpu, tpu, asic.");
   add_basic(*verb, "--device", arguments->devices, "TEXT,...",
             "Shows only rows with one of these words in their names, such as h100,epyc.");
-  add_advanced(*verb, "--sort", arguments->sort, "KEY", "Best is by the same; default: time")
+  add_advanced(*verb, "--sort", arguments->sort, "KEY", "Sorts the rows by this. What is best is judged by it, too.")
       ->transform(choices<place::PlacementWishes::Sort>({{"time", place::PlacementWishes::Sort::kTime},
                                                          {"energy", place::PlacementWishes::Sort::kEnergy},
                                                          {"cost", place::PlacementWishes::Sort::kCost},
                                                          {"name", place::PlacementWishes::Sort::kName}}));
   add_advanced(*verb, "--measured", arguments->measured, "DEVICE=TIME",
-               "DEVICE=TIME that the workload took there, such as 2.5 or 40ms (repeatable); of a profile's platforms "
-               "it improves all other forecasts")
+               "A time that the workload took on a device, such as H100=2.5 or H100=40ms. Of a platform of a profile "
+               "it improves all other forecasts. Repeatable.")
       ->take_all()
       ->allow_extra_args(false);
   add_basic(*verb, "--max-latency", arguments->most_latency, "TIME",
@@ -425,7 +425,7 @@ void add_place_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--max-cost,--budget", arguments->budget, "MONEY",
             "Calls best only what costs at most this much. It needs prices.");
   add_advanced(*verb, "--max-energy", arguments->most_energy, "ENERGY",
-               "Likewise what needs at most so much energy: 600J, 1.2kJ, 3Wh; a number is joules");
+               "Calls best only what needs at most this much energy: 600J, 1.2kJ or 3Wh. A number alone is joules.");
   add_basic(*verb, "--batch", arguments->batch, "N", "Sequences that a language model handles at once.")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 30));
@@ -437,7 +437,7 @@ void add_place_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(1, 1 << 30));
   add_llm_precision_options(*verb, arguments->precision);
   add_advanced(*verb, "--tensor-parallel", arguments->tensor_parallel, "N",
-               "Devices that share the model; default: as few as hold it, 8 at most")
+               "How many devices share the model. By default as few as hold it, 8 at most.")
       ->check(CLI::Range(1, 4096));
   add_advanced(*verb, "--link-bytes-per-s", arguments->link_bytes_per_s, "BYTES",
                "Bandwidth between two devices in one direction, in bytes per second.");
@@ -446,14 +446,15 @@ void add_place_command(CLI::App& app, CommandContext& context) {
   add_advanced(*verb, "--with-load", arguments->count_load,
                "Includes the time to bring the weights to the device once.");
   add_advanced(*verb, "--resident", arguments->resident,
-               "Of a product: the operands are on the device already, and the result stays there.");
+               "Takes the operands of a product to be on the device already, and leaves the result there.");
   add_advanced(
       *verb, "--host-link", arguments->host_link_bytes_per_s, "BYTES",
       "Bandwidth between host and device in one direction, in bytes per second. By default each device's own.");
   add_advanced(*verb, "--vcpus", arguments->vcpus, "N",
                "The vCPUs of the CPUs' machines. By default the largest machine that was measured.");
   add_advanced(*verb, "--break-even", arguments->break_even, "A,B",
-               "From which size on one row is ahead of the other; default: the best against those of other kinds");
+               "Says from which size on one row is ahead of the other. By default the best row is held against those "
+               "of other kinds.");
   add_basic(*verb, "--price", arguments->prices, "DEVICE=USD",
             "Price of one device per hour, such as H100=3.5, or one number for all. Repeatable.")
       ->take_all()
@@ -467,10 +468,10 @@ void add_place_command(CLI::App& app, CommandContext& context) {
   add_power_options(*verb, arguments->energy);
   add_advanced(*verb, "--device-file", arguments->device_file, "FILE",
                "Adds the facts of more devices from this file (JSON).");
-  add_advanced(*verb, "--host", arguments->host, "PLATFORM", "Of a profile: the platform that it was taken on.");
+  add_advanced(*verb, "--host", arguments->host, "PLATFORM", "The platform that the profile was taken on.");
   add_advanced(*verb, "--accept-failure", arguments->accept_failure,
-               "Of a profile: also takes one of a program that failed.");
-  add_advanced(*verb, "--all", arguments->all, "Every row in the table, not 20 alone; JSON always has all");
+               "Also takes the profile of a program that failed.");
+  add_advanced(*verb, "--all", arguments->all, "Prints every row of the table, not 20 alone. JSON always has all.");
   add_basic(*verb, "--svg", arguments->svg, "FILE", "Draws time against cost (or energy) into this file.");
   add_common_options(*verb, context, kBundleOption | kQuietOption);
   verb->callback([arguments, verb, &context] {

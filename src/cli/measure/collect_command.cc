@@ -275,11 +275,11 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
             "Times the programs natively and adds this machine to the corpus as a platform.");
   add_basic(*verb, "--slurm", arguments->slurm, "PARTITION,...",
             "Runs the suite on a node of each of these Slurm partitions, as a job array.");
-  add_advanced(*verb, "--campaign", arguments->campaign, "FOLDER",
-               "Folder of a campaign through Slurm, shared with the nodes; default: campaigns/SUITE in the user's "
-               "data folder");
+  add_advanced(
+      *verb, "--campaign", arguments->campaign, "FOLDER",
+      "The folder of a campaign through Slurm, shared with the nodes. By default campaigns/SUITE in your data folder.");
   add_advanced(*verb, "--no-wait", arguments->no_wait,
-               "Submit, merge what is done, and leave; the same command goes on");
+               "Submits what is missing, merges what is done, and ends. The same command goes on later.");
   add_advanced(*verb, "--shared-nodes", arguments->shared, "Lets tasks share a node with other jobs. Times suffer.");
   takes_duration(add_advanced(*verb, "--folder-lag", arguments->lag_s, "TIME",
                               "Waits this long for a shared folder to show a result. Then a task that has ended "
@@ -287,11 +287,12 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
                  true)
       ->capture_default_str();
   add_advanced(*verb, "--sbatch-option", arguments->sbatch, "OPTION",
-               "Further option for sbatch, such as --qos=low; repeatable")
+               "Passes a further option to sbatch, such as --qos=low. Repeatable.")
       ->allow_extra_args(false);
-  add_advanced(*verb, "--stress-ng", arguments->stress_ng, "FILE", "The stress-ng program; by PATH where absent");
+  add_advanced(*verb, "--stress-ng", arguments->stress_ng, "FILE",
+               "The stress-ng program. By default the one in PATH.");
   add_advanced(*verb, "--harness", arguments->harness, "FILE",
-               "perfcast-harness; beside perfcast or by PATH where absent");
+               "The program perfcast-harness. By default the one beside perfcast, or in PATH.");
   add_basic(*verb, "--only", arguments->only, "PATTERN",
             "Runs only the programs that match, such as 'compress.*'. Repeatable.");
   add_basic(*verb, "--profiles", arguments->profiles, "FOLDER",
@@ -299,12 +300,13 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--list", arguments->list, "Runs nothing. Says which programs would run, and why others would not.");
   add_advanced(*verb, "--again", arguments->again, "Also runs programs that have a valid profile already.");
   add_advanced(*verb, "--retime", arguments->retime,
-               "Time programs that have a valid profile again; the faster time is kept");
+               "Times programs again that have a valid profile, and keeps the faster time.");
   add_advanced(*verb, "--sampled", arguments->sampled,
-               "Profiles sampled as `predict` takes them, to know what sampling costs; default: exact ones");
+               "Takes sampled profiles, as predict does, to know what sampling costs. By default they are exact.");
   add_advanced(*verb, "--windows", arguments->windows, "FOLDER",
                "Keeps the windows of each profile as a trace in this folder.");
-  add_advanced(*verb, "--any-version", arguments->any_version, "Take a stress-ng of another version; profiles say so");
+  add_advanced(*verb, "--any-version", arguments->any_version,
+               "Takes a stress-ng of another version. Profiles say so.");
   add_advanced(*verb, "--include-excluded", arguments->include_excluded,
                "Also runs programs that the suite marks as not comparable.");
   add_basic(*verb, "--repeats", arguments->repeats, "N", "Times each program natively this often.")

@@ -166,13 +166,13 @@ void add_power_options(CLI::App& verb, EnergyOptions& options) {
                "shipped one.")
       ->group(kEnergyGroup);
   add_advanced(verb, "--measured-energy", options.measured, "PLATFORM=JOULES",
-               "PLATFORM=JOULES that a run of this program took elsewhere (repeatable): improves all other energies")
+               "The joules that a run of this program took on a platform. They improve all other energies. Repeatable.")
       ->take_all()
       ->allow_extra_args(false)
       ->group(kEnergyGroup);
   add_advanced(verb, "--power-model", options.models, "PLATFORM=FILE",
-               "PLATFORM=FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]: joules there by this model of `perfcast power "
-               "fit`, of a machine with N CPUs full of the program (repeatable)")
+               "Takes the joules on a platform from this model of `perfcast power fit`, of a machine with N CPUs full "
+               "of the program. Its form is PLATFORM=FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]. Repeatable.")
       ->take_all()
       ->allow_extra_args(false)
       ->group(kEnergyGroup);

@@ -20,8 +20,8 @@ void add_table_options(CLI::App& verb, TableArguments& arguments) {
       "Takes each profile of a program as a sample of its own, for counters that were taken on every platform.");
   add_advanced(verb, "--source", arguments.source, "KIND",
                "How the platform that a profile was taken on enters the inputs: one-hot (a column for each), facts "
-               "(its clock, caches, bandwidth, ...), none; auto: one-hot where profiles have other counters than "
-               "ours. nncost and physics see the instruction mix alone")
+               "(its clock, caches, bandwidth, ...) or none. auto is one-hot where profiles have other counters than "
+               "ours. nncost and physics see the instruction mix alone.")
       ->check(CLI::IsMember({"auto", "one-hot", "facts", "none"}))
       ->capture_default_str();
   add_advanced(verb, "--features", arguments.features, "SET",
@@ -35,7 +35,8 @@ void add_table_options(CLI::App& verb, TableArguments& arguments) {
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   add_advanced(verb, "--minimum-programs", arguments.minimum_programs, "N",
-               "Instead: leave out platforms measured on fewer programs; for a corpus of several sources")
+               "Leaves out platforms that were measured on fewer programs, in place of --minimum-coverage. It is for a "
+               "corpus of several sources.")
       ->check(CLI::Range(0, 1000000));
   add_advanced(verb, "--segments", arguments.segments, "NAME,...",
                "Takes only platforms of these segments: cloud, server, desktop.");

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "fleet/policy/policy.h"
 #include "fleet/report/schedule_figure.h"
+#include "fleet/report/schedule_verdict.h"
 
 namespace perfcast::fleet {
 namespace {
@@ -72,41 +73,6 @@ std::string facts(const ScheduleReport& report) {
   return html + "</dl>\n";
 }
 
-// The best of those that could be had.
-// By the ratio to the oracle where there is one: compared seed by seed, it is the surer number.
-const PolicyRow* best_of(const std::vector<PolicyRow>& rows, double ScheduleSummary::*value,
-                         double PolicyRow::*to_oracle) {
-  const PolicyRow* best = nullptr;
-  const auto rank = [&](const PolicyRow& row) {
-    return std::isfinite(row.*to_oracle) ? row.*to_oracle : row.middle.*value;
-  };
-  for (const PolicyRow& row : rows) {
-    if (is_reference(row.policy) || std::isnan(row.middle.*value)) continue;
-    if (best == nullptr || rank(row) < rank(*best)) best = &row;
-  }
-  return best;
-}
-
-std::string beside_oracle(double ratio, double gap_closed) {
-  if (!std::isfinite(ratio)) return "";
-  std::string text = fmt::format(" ({:.2f} times that of the oracle", ratio);
-  if (std::isfinite(gap_closed)) text += fmt::format("; {:.0f}% of the way from random to it", 100 * gap_closed);
-  return text + ")";
-}
-
-std::string lead(const std::vector<PolicyRow>& rows) {
-  const PolicyRow* soonest = best_of(rows, &ScheduleSummary::makespan_s, &PolicyRow::makespan_to_oracle);
-  const PolicyRow* shortest = best_of(rows, &ScheduleSummary::mean_completion_s, &PolicyRow::completion_to_oracle);
-  if (soonest == nullptr || shortest == nullptr) return "";
-  return fmt::format(
-      "Of the policies that can be had, {} is done soonest: a makespan of {}{}. Jobs complete soonest under "
-      "{}: after {} on average{}.",
-      soonest->policy, duration_text(soonest->middle.makespan_s),
-      beside_oracle(soonest->makespan_to_oracle, soonest->makespan_gap_closed), shortest->policy,
-      duration_text(shortest->middle.mean_completion_s),
-      beside_oracle(shortest->completion_to_oracle, shortest->completion_gap_closed));
-}
-
 std::string policy_section(const ScheduleReport& report, const std::vector<PolicyRow>& rows) {
   std::string html, meanings;
   for (const ReportTable& table : report_tables(report, rows)) {
@@ -127,7 +93,7 @@ std::string schedule_html(const ScheduleReport& report, const ErrorSweep& sweep)
   const std::vector<PolicyRow> rows = policy_rows(report);
   Page page;
   page.title = "perfcast schedule" + (report.workload.source.empty() ? "" : " of " + report.workload.source);
-  page.lead = lead(rows);
+  page.lead = join(verdict_of(report, rows).lines, ". ");
   page.facts_html = facts(report);
   page.style = kStyle;
   page.hidden_svg = patterns();

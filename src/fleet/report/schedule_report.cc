@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "fleet/policy/policy.h"
+#include "fleet/report/schedule_verdict.h"
 
 namespace perfcast::fleet {
 namespace {
@@ -137,7 +138,8 @@ Json to_json(const ScheduleReport& report) {
     platforms.push_back(std::move(item));
   }
   Json& policies = json["policies"] = Json::array();
-  for (const PolicyRow& row : policy_rows(report)) {
+  const std::vector<PolicyRow> rows = policy_rows(report);
+  for (const PolicyRow& row : rows) {
     const ScheduleSummary& s = row.middle;
     Json item;
     item["policy"] = row.policy;
@@ -175,6 +177,15 @@ Json to_json(const ScheduleReport& report) {
     }
     item["notes"] = row.runs.front()->outcome.notes;
     policies.push_back(std::move(item));
+  }
+  const ScheduleVerdict verdict = verdict_of(report, rows);
+  if (verdict.best != nullptr) {
+    Json& item = json["verdict"] = Json::object();
+    item["policy"] = verdict.best->policy;
+    item["against"] = verdict.against->policy;
+    put_known(item, "completion_ratio",
+              verdict.best->middle.mean_completion_s / verdict.against->middle.mean_completion_s);
+    item["seeds_ahead"] = verdict.ahead;
   }
   json["notes"] = given_notes(report);
   return json;
@@ -235,7 +246,6 @@ std::vector<ReportTable> report_tables(const ScheduleReport& report, const std::
          spread_column("mean wait", &Summary::mean_wait_s, "start - ready")}));
   }
   for (ReportTable& table : tables) {
-    table.shows_unknown = true;
     table.baselines = policy_names([](const PolicyInfo& policy) { return policy.is_reference; });
   }
   return tables;
@@ -259,9 +269,12 @@ std::vector<std::string> report_notes(const ScheduleReport& report, const std::v
 std::string to_text(const ScheduleReport& report) {
   const std::vector<PolicyRow> rows = policy_rows(report);
   const size_t seeds = seeds_of(report).size();
-  std::string text = fmt::format("{} jobs of {}, {} nodes with {} cores", report.workload.size(),
-                                 report.workload.source.empty() ? "the workload" : printable(report.workload.source),
-                                 report.cluster.nodes(), report.cluster.cores());
+  std::string text;
+  for (const std::string& line : verdict_of(report, rows).lines) text += wrapped(line, 110, "", "  ") + "\n";
+  if (!text.empty()) text += "\n";
+  text += fmt::format("{} jobs of {}, {} nodes with {} cores", report.workload.size(),
+                      report.workload.source.empty() ? "the workload" : printable(report.workload.source),
+                      report.cluster.nodes(), report.cluster.cores());
   if (report.cluster.gpus() > 0) text += fmt::format(" and {} GPUs", report.cluster.gpus());
   text += seeds > 1 ? fmt::format("; medians over {} seeds\n", seeds) : "\n";
   for (const ReportTable& table : report_tables(report, rows)) {

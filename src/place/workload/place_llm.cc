@@ -119,7 +119,7 @@ PlacementRow LlmPlacer::row_of(size_t index, std::optional<Error>& refusal) {
   }
   row.count = count_of(shared.devices);
   row.basis = forecast.calibrated ? PlaceBasis::kFitted : PlaceBasis::kDatasheet;
-  row.needed_bytes = forecast.memory.total;
+  row.needed_bytes = forecast.memory.model();
   row.memory_bytes = if_known(forecast.memory.available);
   if (forecast.memory.known()) row.fits = forecast.memory.fits();
   row.prefill_s = forecast.prefill_s;

@@ -129,6 +129,17 @@ std::string remarks_text(const Placement& placement) {
   return text;
 }
 
+// Times of what does not fit would be those of a device with more memory.
+Row without_times_of_misses(Row row) {
+  if (row.fits.value_or(true)) return row;
+  for (auto member : {&Row::time_s, &Row::lower_s, &Row::upper_s, &Row::relative_time, &Row::transfer_s, &Row::load_s,
+                      &Row::energy_joules, &Row::cost}) {
+    row.*member = std::nullopt;
+  }
+  row.host_link_assumed = false;
+  return row;
+}
+
 std::string table_text(const Placement& placement, size_t most_rows) {
   std::vector<Row> rows;
   size_t left_out = 0;
@@ -138,7 +149,7 @@ std::string table_text(const Placement& placement, size_t most_rows) {
     if (most_rows > 0 && rows.size() >= most_rows && !stays) {
       ++left_out;
     } else {
-      rows.push_back(row);
+      rows.push_back(without_times_of_misses(row));
     }
   }
   if (rows.empty()) return "";

@@ -257,7 +257,7 @@ Json peaks_json(const GemmResult& result) {
 
 }  // namespace
 
-std::string to_text(const GemmResult& result) {
+std::string to_text(const GemmResult& result, bool beside_slides) {
   std::string text = fmt::format("{}, {} core{}; {}\n", result.cpu, result.cores, result.cores == 1 ? "" : "s",
                                  join(result.isas, " "));
   if (std::isfinite(result.noise.load_average)) {
@@ -280,7 +280,7 @@ std::string to_text(const GemmResult& result) {
     const auto same = [&row](const RungResult& before) { return same_problem(before, *row); };
     if (std::none_of(result.rungs.begin(), row, same)) ladder(result, *row, text);
   }
-  if (result.op == "gemm") slides(result, text);
+  if (beside_slides && result.op == "gemm") slides(result, text);
   if (result.op == "conv") text += network_text(result);
   advice(result, text);
   if (!result.skipped.empty()) text += "\nskipped\n";

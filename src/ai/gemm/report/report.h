@@ -11,9 +11,9 @@ namespace perfcast::ai::gemm {
 
 inline constexpr const char* kGemmSchema = "perfcast.gemm/1";
 
-// The ladder as a table for each shape, the limits, the slides' figures beside ours, advice, what was skipped,
-// warnings.
-std::string to_text(const GemmResult& result);
+// The ladder as a table for each shape, the limits, advice, what was skipped, warnings; where asked for, the slides'
+// figures (slides.h) beside ours.
+std::string to_text(const GemmResult& result, bool beside_slides = false);
 // Schema perfcast.gemm/1. Numbers that are unknown are left out.
 Json to_json(const GemmResult& result);
 

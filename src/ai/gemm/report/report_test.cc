@@ -66,8 +66,9 @@ TEST(Report, TextHasNoMoreDigitsThanTheSpreadLeaves) {
   EXPECT_THAT(text, HasSubstr("Eigen takes 20.0 ms; a faster option exists: set X=1, measured 1.9x"));
   EXPECT_THAT(text, HasSubstr("warning: it was loud"));
   EXPECT_THAT(text, HasSubstr("load average 0.25"));
-  // The slides' speed-up of NumPy beside ours.
-  EXPECT_THAT(text, HasSubstr("1729x"));
+  // The slides' speed-up of NumPy beside ours, for who asks.
+  EXPECT_THAT(text, Not(HasSubstr("1729x")));
+  EXPECT_THAT(to_text(example(), true), HasSubstr("1729x"));
 }
 
 TEST(Report, JsonLeavesOutWhatIsUnknown) {

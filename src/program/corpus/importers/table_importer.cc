@@ -375,8 +375,12 @@ Result<Import> TableImport::run() {
   for (size_t row = 0; row < table_.rows(); ++row) {
     if (const Status status = read_row(row); !status) return status.error();
   }
+  if (cells_.empty() && result_.corpus.profiles.empty()) {
+    return Error{"no-rows", "no row has a program, a platform and a positive time", csv_path_,
+                 "a table with times, or with counters of programs that are to be forecast"};
+  }
   if (cells_.empty()) {
-    return Error{"no-rows", "no row has a program, a platform and a positive time", csv_path_, "a table with times"};
+    result_.report.notes.emplace_back("no row has a time: these programs can be forecast, and not learned from");
   }
   if (const Status status = add_platforms(); !status) return status.error();
   add_runs();

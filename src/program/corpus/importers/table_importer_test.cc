@@ -160,6 +160,24 @@ TEST(TableImportTest, MistakesInTheTableAreNamedWithTheirLine) {
   EXPECT_EQ(import_mapped(mapping, kLongHeader).error().code, "no-rows");
 }
 
+// A new row to be forecast: counters, and no time anywhere.
+TEST(TableImportTest, RowsWithoutTimesAreProfiles) {
+  const auto result = import_mapped(
+      R"({"schema": "perfcast.table/1", "name": "new", "csv": "x.csv", "program": "app", "platform": "machine",
+          "time": {"column": "t", "unit": "s"}, "counters": [{"column": "ops", "unit": "count"}]})",
+      "app,machine,t,ops\na,A,,5000\n");
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_TRUE(result->corpus.runs.empty());
+  ASSERT_EQ(result->corpus.profiles.size(), 1U);
+  EXPECT_EQ(result->corpus.profiles[0].profile.metrics.at("table_ops_count"), 5000);
+  EXPECT_THAT(result->report.notes, testing::Contains(HasSubstr("can be forecast, and not learned from")));
+  const auto without = import_mapped(
+      R"({"schema": "perfcast.table/1", "name": "new", "csv": "x.csv", "program": "app", "platform": "machine",
+          "time": {"column": "t", "unit": "s"}})",
+      "app,machine,t\na,A,\n");
+  EXPECT_EQ(without.error().code, "no-rows");
+}
+
 TEST(TableImportTest, RepeatsAreFoldedOnRequest) {
   const auto result = import_mapped(
       with(with(kLong, "\"Box A\"", "\"A\""), "\"input\"", "\"repeats\": \"median\", \"input\""),

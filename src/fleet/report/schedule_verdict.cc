@@ -1,0 +1,153 @@
+#include "fleet/report/schedule_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "fleet/policy/policy.h"
+#include "fleet/report/schedule_report.h"
+
+namespace perfcast::fleet {
+namespace {
+
+constexpr double kSame = 0.005;  // ratios this near to 1 are no difference
+constexpr double kBeatsOracle = 1e-3;
+
+const PolicyInfo* info_of(const PolicyRow& row) {
+  const auto& all = policies();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const PolicyInfo& one) { return row.policy == one.name; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+// Jobs that ran to their end in all seeds: means over fewer of them can't be compared.
+int64_t jobs_done(const PolicyRow& row) {
+  int64_t done = 0;
+  for (const PolicyRun* run : row.runs) done += run->summary.done;
+  return done;
+}
+
+std::vector<const PolicyRow*> by_completion(const std::vector<PolicyRow>& rows) {
+  std::vector<const PolicyRow*> able;
+  int64_t most = 0;
+  for (const PolicyRow& row : rows) {
+    if (is_reference(row.policy) || !std::isfinite(row.middle.mean_completion_s)) continue;
+    able.push_back(&row);
+    most = std::max(most, jobs_done(row));
+  }
+  std::erase_if(able, [most](const PolicyRow* row) { return jobs_done(*row) < most; });
+  // By the ratio to the oracle where there is one: compared seed by seed, it is the surer number.
+  std::ranges::stable_sort(able, {}, [](const PolicyRow* row) {
+    return std::isfinite(row->completion_to_oracle) ? row->completion_to_oracle : row->middle.mean_completion_s;
+  });
+  return able;
+}
+
+// "16% less than", "as long as", "1.8 times as long as".
+std::string compared(double ratio) {
+  if (std::abs(ratio - 1) <= kSame) return "as long as";
+  if (ratio < 1) return fmt::format("{:.0f}% less than", 100 * (1 - ratio));
+  return ratio < 1.5 ? fmt::format("{:.0f}% more than", 100 * (ratio - 1))
+                     : fmt::format("{:.2g} times as long as", ratio);
+}
+
+std::string change(const char* what, double value_s, double other_s) {
+  const double by_s = value_s - other_s;
+  if (std::abs(by_s) <= kSame * std::max(value_s, other_s)) return fmt::format("{} as long", what);
+  return fmt::format("{} {} {}", what, duration_text(std::abs(by_s)), by_s < 0 ? "less" : "longer");
+}
+
+// Where the difference comes from: jobs that wait less, or that run on platforms where they are faster.
+std::string reason(const ScheduleVerdict& verdict) {
+  const ScheduleSummary &best = verdict.best->middle, &other = verdict.against->middle;
+  std::string text = fmt::format("why: jobs wait {} under {}, {} under {}", duration_text(best.mean_wait_s),
+                                 verdict.best->policy, duration_text(other.mean_wait_s), verdict.against->policy);
+  if (best.preemptions == 0 && other.preemptions == 0) {
+    text += "; " +
+            change("they run", best.mean_completion_s - best.mean_wait_s, other.mean_completion_s - other.mean_wait_s);
+  }
+  if (const PolicyInfo* info = info_of(*verdict.best)) text += fmt::format(". {}: {}", info->name, info->text);
+  return text;
+}
+
+// The oracle knows the times and not the best order: others may come before it.
+std::vector<std::string> before_oracle(const ScheduleReport& report, const std::vector<PolicyRow>& rows) {
+  std::vector<std::string> ahead;
+  for (const PolicyRow& row : rows) {
+    for (const auto& [ratio, what] :
+         {std::pair{row.completion_to_oracle, "mean completion"}, std::pair{row.makespan_to_oracle, "makespan"}}) {
+      if (is_reference(row.policy) || !(ratio < 1 - kBeatsOracle)) continue;
+      ahead.push_back(fmt::format("{} ({:.3f} of its {})", row.policy, ratio, what));
+      break;
+    }
+  }
+  if (ahead.empty()) return {};
+  const bool one_platform = report.cluster.groups.size() == 1;
+  return {
+      fmt::format("{} {} before the oracle: it knows the true times, but takes jobs as they come, each to where it is "
+                  "done first{}. "
+                  "{} take jobs in another order",
+                  join(ahead, ", "), ahead.size() == 1 ? "comes" : "come",
+                  one_platform ? "; on one platform it has no choice, and is no bound" : "; it is no bound",
+                  ahead.size() == 1 ? "Such a policy may" : "Such policies may")};
+}
+
+}  // namespace
+
+ScheduleVerdict verdict_of(const ScheduleReport& report, const std::vector<PolicyRow>& rows) {
+  ScheduleVerdict verdict;
+  auto order = by_completion(rows);
+  const auto random = std::ranges::find(rows, "random", &PolicyRow::policy);
+  if (order.size() == 1 && random != rows.end()) order.push_back(&*random);
+  if (order.size() >= 2) {
+    verdict.best = order[0];
+    const auto fcfs = std::ranges::find(order, "fcfs", [](const PolicyRow* row) { return row->policy; });
+    verdict.against = fcfs == order.end() || *fcfs == verdict.best ? order[1] : *fcfs;
+    verdict.seeds = std::min(verdict.best->runs.size(), verdict.against->runs.size());
+    for (size_t i = 0; i < verdict.seeds; ++i) {
+      verdict.ahead +=
+          verdict.best->runs[i]->summary.mean_completion_s < verdict.against->runs[i]->summary.mean_completion_s ? 1
+                                                                                                                 : 0;
+    }
+    const double time_s = verdict.best->middle.mean_completion_s;
+    const double ratio = time_s / verdict.against->middle.mean_completion_s;
+    std::vector<std::string> equals;
+    for (const PolicyRow* row : order) {
+      if (row->middle.mean_completion_s <= time_s * (1 + kSame)) equals.push_back(row->policy);
+    }
+    const bool none = equals.size() == order.size();
+    std::string first =
+        none ? "no policy is better than another: under " : fmt::format("best: {}. Under ", join(equals, ", "));
+    first += fmt::format("{} a job takes {} from its arrival to its end on average", verdict.best->policy,
+                         duration_text(time_s));
+    if (!none) {
+      first += fmt::format(", {} under {} ({})", compared(ratio), verdict.against->policy,
+                           duration_text(verdict.against->middle.mean_completion_s));
+    }
+    if (std::isfinite(verdict.best->completion_to_oracle)) {
+      first += fmt::format("; {} under the oracle, which knows the true times",
+                           compared(verdict.best->completion_to_oracle));
+    }
+    verdict.lines.push_back(first);
+    if (!none) verdict.lines.push_back(reason(verdict));
+    if (verdict.seeds > 1 && !none) {
+      verdict.lines.push_back(fmt::format("it is ahead of {} in {} of {} seeds{}", verdict.against->policy,
+                                          verdict.ahead, verdict.seeds,
+                                          verdict.ahead == verdict.seeds ? "" : ": the difference is not clear"));
+    }
+    const auto soonest = std::ranges::min_element(order, {}, [](const PolicyRow* row) {
+      return std::isfinite(row->middle.makespan_s) ? row->middle.makespan_s : INFINITY;
+    });
+    if ((*soonest)->middle.makespan_s < verdict.best->middle.makespan_s * (1 - kSame)) {
+      verdict.lines.push_back(fmt::format("all work ends soonest under {}: after {}, under {} after {}",
+                                          (*soonest)->policy, duration_text((*soonest)->middle.makespan_s),
+                                          verdict.best->policy, duration_text(verdict.best->middle.makespan_s)));
+    }
+  }
+  for (std::string& line : before_oracle(report, rows)) verdict.lines.push_back(std::move(line));
+  return verdict;
+}
+
+}  // namespace perfcast::fleet
