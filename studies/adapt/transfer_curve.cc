@@ -152,12 +152,16 @@ std::map<std::string, Said> forecasts(const TransferPrior& prior, const Gaussian
     const double shift = surprise / (static_cast<double>(where.size()) + kShiftPrior);
     result[name] = {said.array() + shift, Eigen::VectorXd::Constant(said.size(), kUnknown)};
   }
-  const Gaussian posterior = prior.update(belief, where, measured);
+  // As PlatformAdaptation keeps it.
+  const double share = prior.check(belief, where, measured).share;
+  const Gaussian posterior = TransferPrior::with_share(belief, prior.update(belief, where, measured), share);
+  const std::vector<Eigen::Index> heeded = share > 0 ? where : std::vector<Eigen::Index>();
+  const Eigen::VectorXd times = share > 0 ? measured : Eigen::VectorXd(0);
   Said& adapted = result[kAdapt];
   adapted.log_time = posterior.mean;
   adapted.half_width = Eigen::VectorXd::Constant(posterior.mean.size(), kUnknown);
   if (with_intervals) {
-    adapted.half_width = prior.interval_multiples(belief, where, measured, kCoverage)
+    adapted.half_width = prior.interval_multiples(belief, heeded, times, kCoverage)
                              .cwiseProduct(posterior.covariance.diagonal().cwiseMax(1e-4).cwiseSqrt());
   }
   return result;

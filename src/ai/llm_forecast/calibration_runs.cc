@@ -36,9 +36,11 @@ Result<double> number_in(const CsvTable& table, size_t row, size_t column, doubl
 
 }  // namespace
 
-Result<std::vector<CalibrationRun>> parse_calibration_runs(std::string_view csv, const std::string& source) {
+Result<std::vector<CalibrationRun>> parse_calibration_runs(std::string_view csv, const std::string& source,
+                                                           std::string* form) {
   const auto table = CsvTable::parse_any_form(csv, source);
   if (!table) return table.error();
+  if (form != nullptr) *form = table->form();
   const std::string all = join({kNames.begin(), kNames.end()}, ",");
   std::array<size_t, kColumns> at = {};
   for (size_t i = 0; i < kColumns; ++i) {

@@ -24,6 +24,8 @@ struct CalibrationRun {
 // CSV with the columns device,kind,batch,m,k,n,precision,latency_s in any order and no others; kind is linear or bmm.
 // "missing-column", "bad-calibration" with file and line: sizes are whole numbers from 1 to 2^31, a latency is above 0
 // and at most an hour, and no device's product moves more than 2^53 operations.
-Result<std::vector<CalibrationRun>> parse_calibration_runs(std::string_view csv, const std::string& source);
+// `form`: how it was read where that isn't plain (CsvTable::form()).
+Result<std::vector<CalibrationRun>> parse_calibration_runs(std::string_view csv, const std::string& source,
+                                                           std::string* form = nullptr);
 
 }  // namespace perfcast::ai

@@ -53,5 +53,14 @@ TEST(CalibrationRuns, RefusesWhatIsNoRunAndSaysWhere) {
   refused(kHead + "a,bmm,1,1,1,1,fp16,1e9\n", "bad-calibration", "latency_s");
 }
 
+TEST(CalibrationRuns, SaysHowTheTableWasRead) {
+  std::string form;
+  const auto runs = parse_calibration_runs(
+      "device;kind;batch;m;k;n;precision;latency_s\nA100;linear;1;512;768;3072;fp16;0,00015\n", "runs.csv", &form);
+  ASSERT_TRUE(runs) << to_text(runs.error());
+  EXPECT_EQ(runs->front().latency_s, 1.5e-4);
+  EXPECT_EQ(form, "columns separated by semicolons; decimal commas");
+}
+
 }  // namespace
 }  // namespace perfcast::ai

@@ -15,6 +15,8 @@
 namespace perfcast::ai {
 namespace {
 
+constexpr char kColumnSeparators[] = {',', ';', '\t', '|'};
+
 std::string as_line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Json value_json(double value) {
@@ -369,14 +371,19 @@ Result<TrainLog> parse_train_log(std::string_view text, const std::string& sourc
   };
   const std::string_view head = text.substr(0, text.find('\n'));
   if (head.find(kTrainLogSchema) != std::string_view::npos) return without_start(parse_own(text, source, reader));
-  const std::vector<std::string> columns = split(head.substr(0, kLongestMetricLine), ',');
   for (const TimeColumn& unit : kTimeColumns) {
-    const bool is_there = std::any_of(columns.begin(), columns.end(),
-                                      [&unit](const std::string& column) { return trim(column) == unit.name; });
+    // Whatever separates them.
+    const bool is_there = std::any_of(std::begin(kColumnSeparators), std::end(kColumnSeparators), [&](char separator) {
+      const std::vector<std::string> columns = split(head.substr(0, kLongestMetricLine), separator);
+      return columns.size() > 1 && std::any_of(columns.begin(), columns.end(), [&unit](const std::string& column) {
+               return trim(column) == unit.name;
+             });
+    });
     if (!is_there) continue;
-    const auto table = CsvTable::parse(text, source);
+    const auto table = CsvTable::parse_any_form(text, source);
     if (!table) return table.error();
     auto log = parse_csv(*table, unit, source, reader, system);
+    if (log && !table->form().empty()) log->notes.push_back(source + " was read as having " + table->form());
     if (log && log->curves.empty())
       return Error{"no-readings", "the table has no row with a time and a value", source, "one for each evaluation"};
     return without_start(std::move(log));

@@ -208,6 +208,16 @@ TEST(TrainLog, CountsFromTheStartHoweverItIsWritten) {
   }
 }
 
+// As a spreadsheet of another country writes it.
+TEST(TrainLog, SaysHowATableWasRead) {
+  const auto log = parse("time_s;accuracy\n1,5;0,25\n3;0,75\n");
+  ASSERT_TRUE(log) << to_text(log.error());
+  EXPECT_EQ(log->curves[0].readings[0].time_s, 1.5);
+  EXPECT_EQ(log->curves[0].readings[1].value, 0.75);
+  ASSERT_EQ(log->notes.size(), 1U);
+  EXPECT_EQ(log->notes[0], "l was read as having columns separated by semicolons; decimal commas");
+}
+
 TEST(TrainLog, TellsWhereAPatternIsOfNoUse) {
   const auto table = parse_train_log("\xEF\xBB\xBFtime_s,accuracy\r\n1,0.5\r\n", "l", accuracy(), "mine", "start");
   ASSERT_TRUE(table) << to_text(table.error());

@@ -156,8 +156,10 @@ Status calibrate(ai::DeviceProvider& provider, const std::string& path) {
   if (path.empty()) return {};
   const auto text = read_file(path, kCalibrationLimit);
   if (!text) return text.error();
-  const auto runs = ai::parse_calibration_runs(*text, path);
+  std::string form;
+  const auto runs = ai::parse_calibration_runs(*text, path, &form);
   if (!runs) return runs.error();
+  note_form(path, form);
   Status status = provider.calibrate(*runs);
   if (status) return status;
   Error error = status.error();

@@ -357,7 +357,7 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
       ->take_all()
       ->allow_extra_args(false);
   add_price_options(verb, arguments.prices,
-                    "A price list (CSV: vendor, server, price per hour or month) for nodes that are instances.",
+                    "A price list (CSV, SkyPilot's catalogue, AWS's or Azure's JSON) for nodes that are instances.",
                     machines);
 
   const char* const stream = "The stream of jobs";

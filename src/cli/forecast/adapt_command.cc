@@ -26,8 +26,8 @@
 #include "profile/suite/suite_runner.h"
 #include "program/adapt/adapt_here.h"
 #include "program/adapt/adapt_platform.h"
+#include "program/adapt/adapt_report.h"
 #include "program/corpus/suite_corpus.h"
-#include "program/forecast/number_text.h"
 
 namespace perfcast::cli {
 namespace {
@@ -124,21 +124,6 @@ MemoryFacts add_memory_facts(const program::Bundle& bundle, Platform& platform, 
   return measured;
 }
 
-std::string memory_facts_text(const MemoryFacts& measured) {
-  std::vector<std::string> parts;
-  const auto add = [&](const char* fact, const char* words, const char* unit) {
-    const auto found = measured.facts.find(fact);
-    if (found != measured.facts.end()) parts.push_back(words + program::in_unit(found->second, unit));
-  };
-  add("bwmem_rd_16kib_per_vcpu_bytes_per_s", "a CPU reads 16 KiB at ", "B/s");
-  add("bwmem_rd_256mb_per_vcpu_bytes_per_s", "256 MB at ", "B/s");
-  add("membench_latency_32kib_ns", "waits in 32 KiB ", "ns");
-  add("membench_latency_512kib_ns", "in 512 KiB ", "ns");
-  if (parts.empty()) return "";
-  return fmt::format("memory: {} facts measured in {}: {}\n", measured.facts.size(), human_seconds(measured.took_s),
-                     join(parts, ", "));
-}
-
 // Of tools that were named by path, unlike those that are looked for.
 Status check_named_tools(const AdaptArguments& arguments) {
   if (!arguments.stress_ng.empty()) {
@@ -233,8 +218,6 @@ class HostTimer {
   SuiteOptions options_;
 };
 
-std::string factor_text(double log_half_width) { return fmt::format("x/{:.2f}", std::exp(log_half_width)); }
-
 // What was timed on this machine, kept as it comes.
 struct KeptRuns {
   std::string path;  // empty: nowhere
@@ -279,74 +262,14 @@ Error with_options(Error error) {
   return error;
 }
 
-std::string as_text(const program::AdaptReport& report, const program::HereOutcome* here, const MemoryFacts& memory,
-                    const std::string& saved) {
-  std::string text =
-      fmt::format("platform: {} (nearest by facts: {})\n", printable(report.platform.name), printable(report.nearest));
-  TextTable groups;
-  groups.add_column("programs", TextTable::Align::kLeft);
-  for (const char* title : {"run there", "of", "typical 90% interval of the others", "from facts alone"}) {
-    groups.add_column(title, TextTable::Align::kRight);
-  }
-  for (const program::AdaptedGroup& group : report.groups) {
-    const bool is_left = group.measured < group.programs;
-    groups.add_row({printable(group.group), std::to_string(group.measured), std::to_string(group.programs),
-                    is_left ? factor_text(group.half_width) : "-",
-                    is_left ? factor_text(group.half_width_facts) : "-"});
-  }
-  text += memory_facts_text(memory);
-  if (here != nullptr) {
-    text += fmt::format("cost: {} for {} programs; ended by: {}\n", human_seconds(here->cost_s), here->steps.size(),
-                        here->stopped);
-    for (const std::string& why : here->passed_over) text += "passed over: " + printable(why) + "\n";
-  }
-  for (const std::string& note : report.notes) text += wrapped("note: " + printable(note), 118, "", "  ") + "\n";
-  text += "\n" + groups.to_text();
-  if (report.runs > 0) {
-    TextTable table;
-    table.add_column("program", TextTable::Align::kLeft);
-    for (const char* title : {"measured", "from facts", "off by"}) table.add_column(title, TextTable::Align::kRight);
-    std::vector<const program::AdaptedProgram*> rows;
-    std::vector<double> times_s;  // of both columns, which are read side by side
-    for (const program::AdaptedProgram& row : report.programs) {
-      if (!row.measured_s || !row.facts_s) continue;
-      rows.push_back(&row);
-      times_s.insert(times_s.end(), {*row.measured_s, *row.facts_s});
-    }
-    const std::vector<std::string> times = spread_seconds_column(times_s);
-    for (size_t i = 0; i < rows.size(); ++i) {
-      table.add_row({printable(rows[i]->program), times[2 * i], times[2 * i + 1],
-                     fmt::format("{:+.0f}%", 100 * (*rows[i]->facts_s / *rows[i]->measured_s - 1))});
-    }
-    if (table.rows() > 0) text += "\n" + table.to_text();
-  }
-  if (!report.suggested.empty()) {
-    TextTable table;
-    table.add_column("to run next", TextTable::Align::kLeft);
-    for (const char* title : {"run time", "doubt left"}) table.add_column(title, TextTable::Align::kRight);
-    std::vector<double> times_s;
-    times_s.reserve(report.suggested.size());
-    for (const program::SuggestedProgram& row : report.suggested) times_s.push_back(row.run_s);
-    const std::vector<std::string> times = spread_seconds_column(times_s);
-    double left = 1;
-    for (size_t i = 0; i < report.suggested.size(); ++i) {
-      const program::SuggestedProgram& row = report.suggested[i];
-      left *= row.half_width_ratio;
-      table.add_row({printable(row.program), times[i], fmt::format("{:.0f}%", 100 * left)});
-    }
-    text += "\n" + table.to_text();
-  }
-  if (!saved.empty())
-    text += "\n" + printable(saved) + ": a bundle that forecasts this platform, too" +
-            (here == nullptr ? "" : "; `predict` with it takes this machine for it") + "\n";
-  return text;
-}
-
 Result<std::vector<program::AdaptRun>> read_runs(const std::string& path) {
   if (const Status there = check_named_file("--runs", path); !there) return there.error();
   const auto text = read_file(path, kMostRunsBytes);
   if (!text) return text.error();
-  return program::parse_adapt_runs(*text, path);
+  std::string form;
+  auto runs = program::parse_adapt_runs(*text, path, &form);
+  note_form(path, form);
+  return runs;
 }
 
 // The options of this machine's run, for the same on another.
@@ -484,18 +407,12 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
       return report_error(status.error(), common);
     }
   }
+  const std::string written = saves ? common.output : "";
+  const program::AdaptedHere ran{here ? &*here : nullptr, memory, kept.path};
   if (common.json) {
-    Json json = program::adapt_as_json(report);
-    if (here) json["here"] = program::here_as_json(*here);
-    if (here && !kept.path.empty()) json["here"]["runs_file"] = kept.path;
-    if (!memory.facts.empty()) {
-      json["here"]["measured_facts"] = memory.facts;
-      json["here"]["measured_facts_s"] = memory.took_s;
-    }
-    if (saves) json["bundle"] = common.output;
-    std::fputs(to_text(json).c_str(), stdout);
+    std::fputs(to_text(program::adapt_as_json(report, ran, written)).c_str(), stdout);
   } else if (!common.quiet || !saves) {
-    std::fputs(as_text(report, here ? &*here : nullptr, memory, saves ? common.output : "").c_str(), stdout);
+    std::fputs(program::adapt_as_text(report, ran, written).c_str(), stdout);
   }
   return kExitDone;
 }

@@ -451,7 +451,7 @@ void add_place_command(CLI::App& app, CommandContext& context) {
       *verb, "--host-link", arguments->host_link_bytes_per_s, "BYTES",
       "Bandwidth between host and device in one direction, in bytes per second. By default each device's own.");
   add_advanced(*verb, "--vcpus", arguments->vcpus, "N",
-               "The vCPUs of the CPUs' machines. By default the largest machine that was measured.");
+               "The vCPUs of the CPUs' machines. By default of the sizes that are rented the one nearest to 32.");
   add_advanced(*verb, "--break-even", arguments->break_even, "A,B",
                "Says from which size on one row is ahead of the other. By default the best row is held against those "
                "of other kinds.");
@@ -460,7 +460,7 @@ void add_place_command(CLI::App& app, CommandContext& context) {
       ->take_all()
       ->allow_extra_args(false);
   add_price_options(*verb, arguments->price_list,
-                    "A price list (CSV: vendor, server, price per hour or month) of instance types and devices.");
+                    "A price list (CSV, SkyPilot's catalogue, AWS's or Azure's JSON) of instance types and devices.");
   add_advanced(*verb, "--power-w", arguments->powers, "DEVICE=W",
                "Watts of one device or machine. By default those of its data sheet.")
       ->take_all()

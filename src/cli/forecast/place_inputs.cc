@@ -1,5 +1,7 @@
 #include "cli/forecast/place_inputs.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -12,6 +14,7 @@
 #include "cli/ai/llm_devices.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
+#include "machine/facts/instance_facts.h"
 #include "program/model/bundle/bundle.h"
 
 namespace perfcast::cli {
@@ -71,6 +74,15 @@ double clock_of(const Platform& platform) {
   return place::busy_clock_hz(counter_hz > 0 ? counter_hz : fact("nominal_hz"), fact("max_hz"));
 }
 
+// Of the sizes that are rented with this CPU the one nearest to a usual one.
+double usual_size(const ai::CpuRecord& record) {
+  constexpr double kUsualVcpus = 32;
+  const auto apart = [](const ai::CpuShape& shape) { return std::abs(std::log(shape.vcpus / kUsualVcpus)); };
+  return std::min_element(record.shapes.begin(), record.shapes.end(),
+                          [&](const auto& a, const auto& b) { return apart(a) < apart(b); })
+      ->vcpus;
+}
+
 // The instance types of a CPU model that have a price, cheapest first.
 void add_instances(const ai::TokenBundle& tokens, const place::PlaceCpu& cpu,
                    const std::vector<const program::Server*>& servers, const program::PriceList& prices,
@@ -78,11 +90,13 @@ void add_instances(const ai::TokenBundle& tokens, const place::PlaceCpu& cpu,
   for (const program::Server* server : servers) {
     const auto price = prices.per_hour(server->vendor, server->name);
     if (!price || !server->vcpus) continue;
+    if (cpu_share_of(server->vendor, server->name) != CpuShare::kOwn && !prices.with_shared()) continue;
     place::PlaceCpu row = cpu;
     const auto facts = tokens.cpus.find(cpu.facts.name, *server->vcpus);
     if (!facts) continue;
     row.facts = *facts;
-    row.facts.memory_gib = server->memory_gib.value_or(kUnknown);
+    row.facts.memory_gib =
+        server->memory_gib ? *server->memory_gib : prices.memory_gib(server->vendor, server->name).value_or(kUnknown);
     row.instance = server->vendor + " " + server->name;
     row.price_per_hour = *price;
     rows.push_back(std::move(row));
@@ -158,7 +172,8 @@ Result<std::vector<place::PlaceCpu>> place_cpus(const ai::TokenBundle& tokens, c
   std::vector<place::PlaceCpu> rows;
   rows.reserve(tokens.cpus.records().size());
   for (const ai::CpuRecord& record : tokens.cpus.records()) {
-    const auto facts = tokens.cpus.find(record.facts.name, choice.vcpus);
+    const auto facts =
+        tokens.cpus.find(record.facts.name, std::isnan(choice.vcpus) ? usual_size(record) : choice.vcpus);
     if (!facts) return facts.error();
     place::PlaceCpu cpu;
     cpu.facts = *facts;

@@ -28,7 +28,7 @@ Result<PlacedInput> read_workload(const std::string& given, bool quiet);
 Result<std::vector<place::PlaceDevice>> place_devices(const std::string& device_file);
 
 struct CpuChoice {
-  double vcpus = kUnknown;   // of each machine; not known: the largest that was measured
+  double vcpus = kUnknown;   // of each machine; not known: of the sizes that are rented the one nearest to 32
   bool with_clocks = false;  // from the bundle of CPU models
   const PlatformPowerTable* powers = nullptr;
   const program::PriceList* prices =

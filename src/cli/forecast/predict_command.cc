@@ -297,7 +297,7 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(1.0, 1e6));
   add_price_options(
       *verb, arguments->prices,
-      "A price list (CSV: vendor, server, price per hour or month). Adds costs and names the cheapest instance.");
+      "A price list (CSV, SkyPilot's catalogue, AWS's or Azure's JSON). Adds costs and names the cheapest instance.");
   add_advanced(*verb, "--cheapest", arguments->cheapest,
                "Prints the answer alone, without tables: the fastest and the cheapest instance.")
       ->needs(verb->get_option("--prices"));

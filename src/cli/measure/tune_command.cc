@@ -137,6 +137,7 @@ class TuneRun {
     if (!text) return report_error(text.error(), options_);
     const auto space = measure::parse_recorded_space(*text, arguments_.replay);
     if (!space) return report_error(space.error(), options_);
+    note_form(arguments_.replay, space->form);
     measure::ReplayRequest request;
     const auto share = parse_share(arguments_.share.empty() ? "5%" : arguments_.share);
     if (!share) return report_error(share.error(), options_);

@@ -92,8 +92,10 @@ Result<program::FrequencyRequest> frequency_request(const EnergyOptions& options
     if (Status there = check_named_file("--frequencies", options.frequencies); !there) return there.error();
     const auto text = read_file(options.frequencies, kLargestFrequencyFileBytes);
     if (!text) return text.error();
-    auto table = parse_frequency_table(*text, options.frequencies);
+    std::string form;
+    auto table = parse_frequency_table(*text, options.frequencies, &form);
     if (!table) return table.error();
+    note_form(options.frequencies, form);
     request.table = std::move(*table);
   }
   request.platform = options.frequencies_of;

@@ -44,7 +44,8 @@ std::string instances_csv(const program::ForecastReport& report) {
                      {"runs_per_hour_upper", "", Q::kNumber, of_instance(&Instance::runs_per_hour_upper)},
                      {"price_per_hour", "", Q::kMoney, of_instance(&Instance::price_per_hour)},
                      {"cost_per_1000_runs", "", Q::kMoney, of_instance(&Instance::cost_per_1000)},
-                     {"currency", "", Q::kText, [&](const Row&) { return printable(report.currency); }}}),
+                     {"currency", "", Q::kText, [&](const Row&) { return printable(report.currency); }},
+                     {"cpu_share", "", Q::kText, [](const Row& row) { return name_of(row.instance.cpu_share); }}}),
       {.digits = kCsvDigits});
 }
 

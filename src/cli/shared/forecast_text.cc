@@ -80,7 +80,20 @@ std::string instances_as_table(const program::ForecastReport& report, const Fore
   return text;
 }
 
-// "fastest: aws c7a.large (8.1 s a run, 0.53 USD per 1000 runs; 61% likely within 5% of the best)".
+// Where the prices are from, and what was not chosen from.
+std::string price_lines(const program::ForecastReport& report) {
+  if (report.price_source.empty()) return "";
+  std::string text = lines_of("", "  ", report.price_source);
+  if (report.types_left_out == 0) return text;
+  const bool is_one = report.types_left_out == 1;
+  return text + lines_of("", "  ",
+                         fmt::format("{}: {} instance type{} with shared or burstable vCPUs; --shared chooses among {}",
+                                     report.choice.fastest ? "left out" : "nothing to choose from but",
+                                     report.types_left_out, is_one ? "" : "s", is_one ? "it, too" : "them, too"));
+}
+
+// "fastest: aws c7a.large (8.1 s a run, 0.53 USD per 1000 runs with 2 copies side by side; 61% likely within 5% of the
+// best)".
 std::string choice_lines(const program::ForecastReport& report) {
   const program::InstanceChoice& choice = report.choice;
   if (!choice.fastest) return "";
@@ -88,9 +101,11 @@ std::string choice_lines(const program::ForecastReport& report) {
   const auto line = [&](const std::string& what, const program::InstanceChoice::Pick& pick) {
     return lines_of(
         "", "  ",
-        fmt::format("{}: {} {} ({}): {} a run, {}{} per 1000 runs; {:.0f}% likely within 5% of the best", what,
+        fmt::format("{}: {} {} ({}): {} a run, {}{} per 1000 runs with {}; {:.0f}% likely within 5% of the best", what,
                     printable(pick.vendor), printable(pick.server), printable(pick.platform),
-                    human_seconds(pick.wall_s), money_text(pick.cost_per_1000), currency, 100 * pick.chance_ratio));
+                    human_seconds(pick.wall_s), money_text(pick.cost_per_1000), currency,
+                    pick.copies == 1 ? "1 copy" : fmt::format("{:.0f} copies side by side", pick.copies),
+                    100 * pick.chance_ratio));
   };
   const auto same = [](const program::InstanceChoice::Pick& a, const program::InstanceChoice::Pick& b) {
     return a.vendor == b.vendor && a.server == b.server;
@@ -264,7 +279,7 @@ std::string explanation_as_text(const program::ForecastReport& report, const For
 
 // "fastest: Example 600, 0.786 s a run (90%: 0.516 .. 1.197 s)"; with prices the instances to rent.
 std::string answer_lines(const program::ForecastReport& report) {
-  if (std::string choice = choice_lines(report); !choice.empty()) return choice;
+  if (std::string choice = choice_lines(report); !choice.empty()) return choice + price_lines(report);
   if (report.rows.empty()) return "";
   const bool by_cost = report.sort == program::ForecastRequest::Sort::kCost;
   const auto order = [&](const program::PlatformRow& a, const program::PlatformRow& b) {
@@ -286,7 +301,7 @@ std::string answer_lines(const program::ForecastReport& report) {
   }
   if (by_cost && best.cost)
     text += fmt::format(", {}{} a run", money_text(*best.cost), report.currency.empty() ? "" : " " + report.currency);
-  return lines_of("", "  ", (by_cost && best.cost ? "cheapest: " : "fastest: ") + text);
+  return lines_of("", "  ", (by_cost && best.cost ? "cheapest: " : "fastest: ") + text) + price_lines(report);
 }
 
 std::string certainty_line(const program::ForecastReport& report, const ForecastView& view) {

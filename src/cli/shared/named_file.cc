@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 
 #include "base/text.h"
@@ -38,6 +39,11 @@ Status check_new_file(const std::string& option, const std::string& path) {
 Error as_named_file(Error error, bool named) {
   if (named && error.code == "file-not-found") error.kind = ErrorKind::kUsage;
   return error;
+}
+
+void note_form(const std::string& path, const std::string& form) {
+  if (form.empty()) return;
+  std::fprintf(stderr, "perfcast: note: %s was read as having %s\n", printable(path).c_str(), form.c_str());
 }
 
 }  // namespace perfcast::cli

@@ -17,6 +17,9 @@ Status check_output_file(const std::string& option, const std::string& path);
 // A usage error where a file that will be written holds something already: measurements are not written over.
 Status check_new_file(const std::string& option, const std::string& path);
 
+// A note on standard error of how a table of people was read where that isn't plain (CsvTable::form()).
+void note_form(const std::string& path, const std::string& form);
+
 // Where an option has a default, or names a file or something else: `error` of reading it, wrong usage where there is
 // no such file and the command line `named` it.
 Error as_named_file(Error error, bool named);

@@ -1,7 +1,5 @@
 #include "cli/shared/price_options.h"
 
-#include <cstdio>
-
 #include "base/csv.h"
 #include "base/text.h"
 #include "cli/option_table.h"
@@ -13,6 +11,8 @@ namespace {
 Result<program::PriceOptions> price_options_of(const PriceArguments& arguments) {
   program::PriceOptions options;
   options.spot = arguments.spot;
+  options.region = arguments.region;
+  options.with_shared = arguments.with_shared;
   for (const std::string& text : arguments.rates) {
     const size_t equals = text.find('=');
     const auto value = equals == std::string::npos ? std::nullopt : parse_number(trim(text.substr(equals + 1)));
@@ -29,8 +29,11 @@ Result<program::PriceOptions> price_options_of(const PriceArguments& arguments) 
 
 void add_price_options(CLI::App& verb, PriceArguments& arguments, const std::string& text, const std::string& group) {
   CLI::Option* prices = add_basic(verb, "--prices", arguments.path, "FILE", text);
+  CLI::Option* region = add_advanced(verb, "--region", arguments.region, "NAME",
+                                     "The region whose prices count, such as eu-west-1. By default the one with most.")
+                            ->needs(prices);
   CLI::Option* spot =
-      add_advanced(verb, "--spot", arguments.spot, "Takes the price list's column of spot prices.")->needs(prices);
+      add_advanced(verb, "--spot", arguments.spot, "Takes the price list's spot prices.")->needs(prices);
   CLI::Option* rate =
       add_advanced(
           verb, "--exchange-rate,--rate", arguments.rates, "CURRENCY=WORTH",
@@ -38,8 +41,13 @@ void add_price_options(CLI::App& verb, PriceArguments& arguments, const std::str
           ->take_all()
           ->allow_extra_args(false)
           ->needs(prices);
-  if (group.empty()) return;
-  for (CLI::Option* option : {prices, spot, rate}) option->group(group);
+  if (group.empty()) {
+    add_advanced(verb, "--shared", arguments.with_shared,
+                 "Also chooses among instance types whose vCPUs are shared or burstable.")
+        ->needs(prices);
+    return;
+  }
+  for (CLI::Option* option : {prices, region, spot, rate}) option->group(group);
 }
 
 Result<std::optional<program::PriceList>> read_prices(const PriceArguments& arguments) {
@@ -48,10 +56,7 @@ Result<std::optional<program::PriceList>> read_prices(const PriceArguments& argu
   auto options = price_options_of(arguments);
   if (!options) return options.error();
   auto prices = program::PriceList::read(arguments.path, *options);
-  if (prices && !prices->form().empty()) {
-    std::fprintf(stderr, "perfcast: note: %s was read as having %s\n", printable(arguments.path).c_str(),
-                 prices->form().c_str());
-  }
+  if (prices) note_form(arguments.path, prices->form());
   if (prices) return std::optional<program::PriceList>(std::move(*prices));
   Error error = prices.error();
   if (error.code == "mixed-currencies") error.expected += " (--exchange-rate CURRENCY=WORTH)";

@@ -14,10 +14,13 @@ namespace perfcast::cli {
 struct PriceArguments {
   std::string path;  // empty: none is given
   std::vector<std::string> rates;
-  bool spot = false;
+  std::string region;
+  bool spot = false, with_shared = false;
 };
 
-// --prices (`text`: what it is for), --spot, --rate.
+// --prices (`text`: what it is for), --region, --spot, --exchange-rate; where nothing is grouped, and so types are
+// chosen,
+// --shared.
 void add_price_options(CLI::App& verb, PriceArguments& arguments, const std::string& text,
                        const std::string& group = "");
 

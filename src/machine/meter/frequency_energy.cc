@@ -52,9 +52,11 @@ std::string clock_that_fits(double frequency_hz) {
   return fmt::format("Hz, from {:.0e} to {:.0e}", kLeastClock_hz, kMostClock_hz);
 }
 
-Result<std::vector<FrequencyPower>> parse_frequency_table(std::string_view csv, const std::string& source) {
+Result<std::vector<FrequencyPower>> parse_frequency_table(std::string_view csv, const std::string& source,
+                                                          std::string* form) {
   const auto table = CsvTable::parse_any_form(without_comments(csv), source);
   if (!table) return table.error();
+  if (form != nullptr) *form = table->form();
   const auto frequency = table->column("frequency_hz"), active = table->column("active_w");
   if (!frequency || !active) {
     Error error = frequency ? active.error() : frequency.error();

@@ -30,8 +30,9 @@ std::string clock_that_fits(double frequency_hz);
 // CSV with the columns frequency_hz, active_w and, where it is known, idle_w; "#" begins a comment line. In the order
 // of the frequencies. Errors with file and line: "missing-column", "bad-number" (none, not above 0, a clock that no
 // processor has, above 20 kW, or less power active than idle), "duplicate-frequency", "too-few-rows" (one frequency
-// leaves no choice).
-Result<std::vector<FrequencyPower>> parse_frequency_table(std::string_view csv, const std::string& source);
+// leaves no choice). `form`: how it was read where that isn't plain (CsvTable::form()).
+Result<std::vector<FrequencyPower>> parse_frequency_table(std::string_view csv, const std::string& source,
+                                                          std::string* form = nullptr);
 
 struct FrequencyQuestion {
   double time_s = 0;        // at time_at_hz, > 0

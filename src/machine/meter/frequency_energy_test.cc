@@ -75,7 +75,14 @@ TEST(FrequencyEnergy, ReadsTables) {
   EXPECT_EQ((*table)[0].frequency_hz, 1e9);
   EXPECT_FALSE((*table)[0].idle_w);
   EXPECT_EQ((*table)[1].idle_w, 4);
-  EXPECT_TRUE(parse_frequency_table("frequency_hz,active_w\n2e9,18\n1e9,10\n", "f.csv"));
+  std::string form = "x";
+  EXPECT_TRUE(parse_frequency_table("frequency_hz,active_w\n2e9,18\n1e9,10\n", "f.csv", &form));
+  EXPECT_EQ(form, "");
+  const auto other =
+      parse_frequency_table("frequency_hz;active_w\n2000000000;18,5\n1000000000;10,25\n", "f.csv", &form);
+  ASSERT_TRUE(other) << to_text(other.error());
+  EXPECT_EQ((*other)[1].active_w, 18.5);
+  EXPECT_EQ(form, "columns separated by semicolons; decimal commas");
 }
 
 TEST(FrequencyEnergy, NamesWhatIsWrongWithATable) {

@@ -97,11 +97,15 @@ Error unknown_row(const Placement& placement, const std::string& name, const std
 
 // A misspelt device or server would otherwise only be absent from the table.
 void note_unmatched(const program::PriceList& prices, Placement& placement) {
-  std::set<std::string> devices, instances;
+  std::set<std::string> devices, instances, known;
   for (const PlacementRow& row : placement.rows) {
+    known.insert(row.instance.empty() ? row.device : row.instance);
     devices.insert(folded_name(row.device));
     for (const std::string& alias : row.aliases) devices.insert(folded_name(alias));
-    if (!row.instance.empty()) instances.insert(row.instance);
+    instances.insert(row.instance);
+    // Of a list that doesn't say whose.
+    if (const size_t space = row.instance.find(' '); space != std::string::npos)
+      instances.insert(row.instance.substr(space));
   }
   std::vector<program::Price> unmatched;
   for (const program::Price& price : prices.prices()) {
@@ -109,8 +113,8 @@ void note_unmatched(const program::PriceList& prices, Placement& placement) {
     unmatched.push_back(price);
   }
   if (unmatched.empty()) return;
-  placement.notes.push_back(
-      program::unmatched_prices_in_words(unmatched, prices.prices().size(), "device and no instance type of the rows"));
+  placement.notes.push_back(program::unmatched_prices_in_words(
+      unmatched, prices.prices().size(), "device and no instance type of the rows", {known.begin(), known.end()}));
 }
 
 Status keep_rows(const PlacementWishes& wishes, Placement& placement) {
@@ -514,6 +518,7 @@ void take_prices(const program::PriceList& prices, Placement& placement) {
     }
     row.price_time();
   }
+  placement.notes.push_back(prices.source_in_words());
   note_unmatched(prices, placement);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json_fwd.h"
 #include "base/result.h"
 #include "program/adapt/adapt_platform.h"
 

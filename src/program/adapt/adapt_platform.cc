@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "base/unknown.h"
 #include "machine/facts/processor_json.h"
+#include "program/adapt/adapt_report.h"
 
 namespace perfcast::program {
 namespace {
@@ -23,7 +24,6 @@ constexpr size_t kMostRuns = 100000;
 constexpr double kSameRunLog = 0.2;     // two times of one program may be so far apart
 constexpr double kBeyond = 100;         // a fact so far beyond those of all platforms is a mistake
 constexpr double kUnitLog = 3.4;        // 30x: no platform is that far from what its facts say
-constexpr double kAllBeyond = 2;        // of the facts' own interval: not one run is within
 constexpr double kOtherDeviations = 8;  // one run beside the others
 constexpr size_t kNamed = 12;           // programs in an error
 constexpr size_t kMostFacts = 1000;
@@ -158,9 +158,10 @@ Result<FoldedRuns> fold_runs(const Bundle& bundle, const std::map<std::string, P
 
 }  // namespace
 
-Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std::string& source) {
+Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std::string& source, std::string* form) {
   const auto table = CsvTable::parse_any_form(text, source);
   if (!table) return table.error();
+  if (form != nullptr) *form = table->form();
   const auto program = table->column("program"), seconds = table->column("seconds");
   if (!program || !seconds) {
     Error error = program ? seconds.error() : program.error();
@@ -398,25 +399,6 @@ std::optional<double> AdaptScenario::typical_half_width(const std::function<bool
   return median(std::move(widths));
 }
 
-std::string all_beyond_facts(const std::vector<RunBesideFacts>& runs) {
-  double least = INFINITY, most = -INFINITY;
-  std::vector<double> widths;
-  widths.reserve(runs.size());
-  for (const RunBesideFacts& run : runs) {
-    if (std::abs(run.log_ratio) <= kAllBeyond * run.half_width) return "";
-    least = std::min(least, run.log_ratio);
-    most = std::max(most, run.log_ratio);
-    widths.push_back(run.half_width);
-  }
-  if (runs.size() < kFewestRuns || least * most <= 0) return "";
-  return fmt::format(
-      "all {} runs took {:.2g} to {:.2g} times what this platform's facts say, whose own 90% interval is x/{:.2f}: "
-      "were "
-      "they of another amount of work, in another unit, with several threads, or on a busy machine? Intervals don't "
-      "know of it",
-      runs.size(), std::exp(least), std::exp(most), std::exp(median(std::move(widths))));
-}
-
 AdaptReport AdaptScenario::report(size_t suggest_count) const {
   AdaptReport report;
   report.platform = adaptation_.platform();
@@ -429,8 +411,9 @@ AdaptReport AdaptScenario::report(size_t suggest_count) const {
         {run.log_relative_time - adaptation_.prior().mean(run.program), adaptation_.prior_half_widths()(run.program)});
   }
   if (std::string beyond = all_beyond_facts(beside); !beyond.empty()) report.notes.push_back(std::move(beyond));
-  const Gaussian& posterior = adaptation_.posterior();
-  const Eigen::VectorXd& half_widths = adaptation_.half_widths();
+  report.check = adaptation_.check();
+  const Gaussian& kept = adaptation_.kept();
+  const Eigen::VectorXd& half_widths = adaptation_.kept_half_widths();
   std::map<Eigen::Index, double> measured;
   for (const ProgramRun& run : adaptation_.runs()) measured[run.program] = run.log_relative_time;
   std::map<std::string, AdaptedGroup> groups;
@@ -451,16 +434,22 @@ AdaptReport AdaptScenario::report(size_t suggest_count) const {
     group.half_width = median(widths[name][1]);
     report.groups.push_back(group);
   }
-  for (Eigen::Index p = 0; p < posterior.mean.size(); ++p) {
+  const Gaussian& posterior = adaptation_.posterior();
+  for (Eigen::Index p = 0; p < kept.mean.size(); ++p) {
     AdaptedProgram row;
     row.program = program_id(p);
-    row.relative_time = std::exp(posterior.mean(p));
-    row.lower = std::exp(posterior.mean(p) - half_widths(p));
-    row.upper = std::exp(posterior.mean(p) + half_widths(p));
+    const auto run = measured.find(p);
+    // What was run is known, whatever the runs say of others.
+    const bool was_run = run != measured.end();
+    const double mean = was_run ? posterior.mean(p) : kept.mean(p);
+    const double half = was_run ? adaptation_.half_widths()(p) : half_widths(p);
+    row.relative_time = std::exp(mean);
+    row.lower = std::exp(mean - half);
+    row.upper = std::exp(mean + half);
     if (const auto of_one = level(p)) {
-      row.forecast_s = std::exp(posterior.mean(p) + *of_one);
+      row.forecast_s = std::exp(mean + *of_one);
       row.facts_s = std::exp(adaptation_.prior().mean(p) + *of_one);
-      if (const auto run = measured.find(p); run != measured.end()) row.measured_s = std::exp(run->second + *of_one);
+      if (was_run) row.measured_s = std::exp(run->second + *of_one);
     }
     report.programs.push_back(std::move(row));
   }
@@ -497,33 +486,6 @@ std::string AdaptScenario::why_few_suggested(size_t asked, size_t suggested) con
   if (others > 0) why.push_back(fmt::format("{} would tell nothing more of the rest", others));
   return fmt::format("of the bundle's {} programs {} can be suggested: {}", bundle_->programs.size(),
                      suggested == 0 ? "none" : fmt::format("only {}", suggested), join(why, "; "));
-}
-
-Json adapt_as_json(const AdaptReport& report) {
-  Json programs = Json::array(), suggested = Json::array(), groups = Json::array();
-  for (const AdaptedGroup& row : report.groups) {
-    Json json = {{"group", row.group}, {"programs", row.programs}, {"measured", row.measured}};
-    if (row.measured < row.programs) {
-      json["half_width_facts_log"] = row.half_width_facts;
-      json["half_width_log"] = row.half_width;
-    }
-    groups.push_back(std::move(json));
-  }
-  for (const AdaptedProgram& row : report.programs) {
-    Json json = {{"program", row.program}, {"rpv", row.relative_time}, {"lower", row.lower}, {"upper", row.upper}};
-    if (row.forecast_s) json["forecast_s"] = *row.forecast_s;
-    if (row.facts_s) json["facts_s"] = *row.facts_s;
-    if (row.measured_s) json["measured_s"] = *row.measured_s;
-    programs.push_back(std::move(json));
-  }
-  for (const SuggestedProgram& row : report.suggested) {
-    suggested.push_back({{"program", row.program}, {"run_s", row.run_s}, {"doubt_ratio", row.half_width_ratio}});
-  }
-  return {
-      {"schema", "perfcast.adapt/1"},      {"platform", {{"id", report.platform.id}, {"name", report.platform.name}}},
-      {"nearest", report.nearest},         {"runs_count", report.runs},
-      {"groups", std::move(groups)},       {"programs", std::move(programs)},
-      {"suggested", std::move(suggested)}, {"notes", report.notes}};
 }
 
 }  // namespace perfcast::program

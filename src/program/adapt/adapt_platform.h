@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_fwd.h"
 #include "base/result.h"
 #include "program/model/adapt/platform_adaptation.h"
 #include "program/model/bundle/bundle.h"
@@ -27,7 +26,9 @@ struct AdaptRun {
 // A CSV with the columns program, seconds and, if not 1, work_units. "bad-runs" with file and line where a time or an
 // amount of work is not above 0, or where no program takes so long or so short; "too-few-runs" without any row;
 // "missing-column", "bad-number" as CsvTable has them.
-Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std::string& source);
+// `form`: how it was read where that isn't plain (CsvTable::form()).
+Result<std::vector<AdaptRun>> parse_adapt_runs(std::string_view text, const std::string& source,
+                                               std::string* form = nullptr);
 
 // A platform by its facts: the object that platforms have in JSON files (name, vendor, arch, ...), and "facts" {name:
 // number}, "flags". "bad-facts": mistakes, or no name.
@@ -80,16 +81,10 @@ struct AdaptReport {
   std::vector<AdaptedProgram> programs;  // all of the bundle
   std::vector<SuggestedProgram> suggested;
   std::vector<std::string> notes;
+  TransferCheck check;  // the runs against each other
 };
 
 inline constexpr size_t kFewestRuns = 3;  // so that one of them can be told wrong
-
-// A run's time over what the facts alone say of it, and half the width of their 90% interval: logarithms.
-struct RunBesideFacts {
-  double log_ratio = 0, half_width = 0;
-};
-// A note where not one of the runs is near to what the facts say, all to the same side; empty: some are.
-std::string all_beyond_facts(const std::vector<RunBesideFacts>& runs);
 
 class AdaptScenario {
  public:
@@ -131,8 +126,5 @@ class AdaptScenario {
   std::map<std::string, Eigen::Index> index_;
   PlatformAdaptation adaptation_;
 };
-
-// perfcast.adapt/1
-Json adapt_as_json(const AdaptReport& report);
 
 }  // namespace perfcast::program

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/json.h"
+#include "program/adapt/adapt_report.h"
 #include "program/model/bundle/train_bundle.h"
 #include "program/model/test_world.h"
 
@@ -57,6 +57,11 @@ TEST(AdaptPlatform, RunsAreReadFromCsv) {
   EXPECT_EQ((*runs)[0].work_units, 1);
   EXPECT_EQ((*runs)[1].seconds, 3e-9);
   EXPECT_EQ((*runs)[1].work_units, 4);
+  std::string form;
+  const auto commas = parse_adapt_runs("program;seconds\ngzip;2,5\nzstd;0,25\n", "r", &form);
+  ASSERT_TRUE(commas) << commas.error().message;
+  EXPECT_EQ((*commas)[1].seconds, 0.25);
+  EXPECT_EQ(form, "columns separated by semicolons; decimal commas");
   const auto other = parse_adapt_runs("prog,time\na,1\n", "r");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, "missing-column");
@@ -177,9 +182,26 @@ TEST(AdaptPlatform, RunsNarrowIntervals) {
   EXPECT_GE(report.suggested[0].program, "program10");  // one that wasn't run
   EXPECT_NEAR(*report.programs[4].measured_s, std::exp(setting().world.table.at(4, 6)->log_time), 1e-9);
   EXPECT_EQ(scenario.finish().platforms.size(), 7U);
-  const Json json = adapt_as_json(report);
-  EXPECT_EQ(json["schema"], "perfcast.adapt/1");
-  EXPECT_EQ(json["programs"].size(), 30U);
+  EXPECT_EQ(report.programs.size(), 30U);
+  EXPECT_EQ(report.check.programs, 10U);
+  EXPECT_TRUE(report.check.gains());
+  EXPECT_LT(report.check.runs_error_log, report.check.facts_error_log);
+}
+
+// Times that have nothing to do with the platform, up and down: forecasts of the others stay as they were.
+TEST(AdaptPlatform, RunsThatTellNothingChangeNoForecast) {
+  const AdaptReport before = setting().scenario().report(0);
+  AdaptScenario scenario = setting().scenario();
+  std::vector<AdaptRun> runs = setting().runs(10);
+  for (size_t i = 0; i < runs.size(); ++i) runs[i].seconds = *before.programs[i].facts_s * (i % 4 < 2 ? 1.6 : 1 / 1.6);
+  ASSERT_TRUE(scenario.measure(runs));
+  const AdaptReport after = scenario.report(0);
+  EXPECT_FALSE(after.check.gains());
+  for (size_t p = 10; p < after.programs.size(); ++p) {
+    EXPECT_EQ(after.programs[p].relative_time, before.programs[p].relative_time);
+    EXPECT_EQ(after.programs[p].upper, before.programs[p].upper);
+  }
+  EXPECT_NEAR(*after.programs[0].measured_s, runs[0].seconds, 1e-9);
 }
 
 TEST(AdaptPlatform, SaysWhyFewerProgramsAreSuggested) {

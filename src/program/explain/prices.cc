@@ -1,6 +1,10 @@
 #include "program/explain/prices.h"
 
 #include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <set>
 
 #include "base/csv.h"
 #include "base/file.h"
@@ -9,7 +13,7 @@
 namespace perfcast::program {
 namespace {
 
-constexpr size_t kLargestFileBytes = size_t{64} << 20;
+constexpr size_t kLargestFileBytes = size_t{1} << 30;
 constexpr double kHoursPerMonth = 730;
 constexpr const char* kCurrencies[] = {"usd", "eur", "gbp", "chf", "jpy", "cny",
                                        "inr", "cad", "aud", "krw", "sek", "pln"};
@@ -53,58 +57,160 @@ Result<size_t> price_column(const CsvTable& table, const std::string& source, bo
                     : "a column such as price_per_hour beside vendor and server"};
 }
 
-}  // namespace
-
-Result<PriceList> PriceList::parse(std::string_view csv, const std::string& source, const PriceOptions& options) {
-  const auto table = CsvTable::parse_any_form(csv, source);
-  if (!table) return table.error();
-  const auto vendor = named_column(*table, source, "vendor", "the cloud, such as aws");
-  if (!vendor) return vendor.error();
-  const auto server = named_column(*table, source, "server", "the instance type, such as c7i.large");
-  if (!server) return server.error();
-  const auto price = price_column(*table, source, options.spot);
-  if (!price) return price.error();
-  PriceList list;
-  list.form_ = table->form();
-  const std::string in_name = currency_in(table->columns()[*price]);
-  const bool per_month = lower_case(table->columns()[*price]).find("month") != std::string::npos;
-  const auto currency = table->column("currency");
-  for (size_t row = 0; row < table->rows(); ++row) {
-    const auto value = table->number(row, *price);
-    if (!value) return value.error();
-    if (!*value) continue;
-    if (!(**value > 0)) {
-      return Error{"bad-price", "the price is not above 0", table->where(row), "a price per hour, or a blank cell"};
-    }
-    std::string own = currency ? upper_case(trim(table->cell(row, *currency))) : "";
-    if (!own.empty() && !is_currency(own)) {
-      return Error{"bad-price", "'" + printable(own) + "' is no currency", table->where(row),
-                   "three letters, such as EUR; per hour or per month is said by the name of the price's column"};
-    }
-    if (own.empty()) own = in_name;
-    const auto rate = options.rates.find(own);
-    if (rate == options.rates.end() && !own.empty()) {
-      if (!list.currency_.empty() && own != list.currency_) {
-        return Error{
-            "mixed-currencies", "prices in " + printable(list.currency_) + " and in " + printable(own),
-            table->where(row),
-            "prices in one currency, or a rate: what 1 " + printable(own) + " is in " + printable(list.currency_)};
-      }
-      list.currency_ = own;
-    }
-    const double per_hour =
-        **value / (per_month ? kHoursPerMonth : 1) * (rate == options.rates.end() ? 1 : rate->second);
-    Price price_of{std::string(trim(table->cell(row, *vendor))), std::string(trim(table->cell(row, *server))), per_hour,
-                   table->where(row)};
-    const auto [known, is_new] = list.index_.try_emplace({price_of.vendor, price_of.server}, list.prices_.size());
-    if (is_new) {
-      list.prices_.push_back(std::move(price_of));
-    } else if (list.prices_[known->second].per_hour != per_hour) {
-      return Error{"bad-price", "a second price for " + printable(price_of.vendor) + " " + printable(price_of.server),
-                   price_of.where, "one row per vendor and server"};
+// One of several names that a column may have.
+std::optional<size_t> column_called(const CsvTable& table, std::initializer_list<const char*> names) {
+  for (size_t i = 0; i < table.columns().size(); ++i) {
+    std::string name = lower_case(trim(table.columns()[i]));
+    std::erase_if(name, [](char c) { return c == '_' || c == ' '; });
+    for (const char* wanted : names) {
+      if (name == wanted) return i;
     }
   }
-  if (list.prices_.empty()) return Error{"bad-price", "the list has no price", source, "a row for each instance type"};
+  return std::nullopt;
+}
+
+Result<PriceRows> price_rows_of_csv(std::string_view csv, const std::string& source, bool spot) {
+  const auto table = CsvTable::parse_any_form(csv, source);
+  if (!table) return table.error();
+  PriceRows rows;
+  rows.form = table->form();
+  const auto catalogue = table->find_column("server") ? std::nullopt : column_called(*table, {"instancetype"});
+  const auto vendor = named_column(*table, source, "vendor", "the cloud, such as aws");
+  if (!vendor && !catalogue) return vendor.error();
+  const auto server = catalogue ? Result<size_t>(*catalogue)
+                                : named_column(*table, source, "server", "the instance type, such as c7i.large");
+  if (!server) return server.error();
+  const auto price = price_column(*table, source, spot);
+  if (!price) return price.error();
+  if (catalogue)
+    rows.what = column_called(*table, {"availabilityzone", "acceleratorname"}) ? "SkyPilot's catalogue" : "a catalogue";
+  const std::string in_name = currency_in(table->columns()[*price]);
+  const bool per_month = lower_case(table->columns()[*price]).find("month") != std::string::npos;
+  const auto currency = column_called(*table, {"currency"}), region = column_called(*table, {"region"});
+  const auto memory = column_called(*table, {"memorygib"});
+  for (size_t i = 0; i < table->rows(); ++i) {
+    const auto value = table->number(i, *price);
+    if (!value) return value.error();
+    PriceRow row;
+    row.server = trim(table->cell(i, *server));
+    // Catalogues have rows of accelerators alone, and 0 where a type can't be had.
+    if (!*value || (catalogue && (row.server.empty() || !(**value > 0)))) continue;
+    row.where = table->where(i);
+    if (!(**value > 0))
+      return Error{"bad-price", "the price is not above 0", row.where, "a price per hour, or a blank cell"};
+    if (vendor) row.vendor = trim(table->cell(i, *vendor));
+    row.currency = currency ? upper_case(trim(table->cell(i, *currency))) : "";
+    if (!row.currency.empty() && !is_currency(row.currency)) {
+      return Error{"bad-price", "'" + printable(row.currency) + "' is no currency", row.where,
+                   "three letters, such as EUR; per hour or per month is said by the name of the price's column"};
+    }
+    if (row.currency.empty()) row.currency = in_name;
+    if (row.currency.empty() && catalogue) row.currency = "USD";
+    if (region) row.region = trim(table->cell(i, *region));
+    if (memory) row.memory_gib = parse_number(trim(table->cell(i, *memory)));
+    row.is_spot = spot;
+    row.per_hour = **value / (per_month ? kHoursPerMonth : 1);
+    rows.rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+bool is_region(const PriceRow& row, const std::string& wanted) {
+  return lower_case(row.region) == lower_case(trim(wanted)) ||
+         (!row.place.empty() && lower_case(row.place) == lower_case(trim(wanted)));
+}
+
+}  // namespace
+
+// Keeps the rows of one region of each vendor, and those that are of every region.
+Status PriceList::choose_region(const PriceOptions& options, std::vector<PriceRow>& rows) {
+  std::map<std::string, std::map<std::string, std::set<std::string_view>>> servers;  // by vendor and region
+  std::set<std::string> names;
+  for (const PriceRow& row : rows) {
+    if (row.region.empty()) continue;
+    servers[row.vendor][row.region].insert(row.server);
+    names.insert(row.region);
+    if (!row.place.empty() && !options.region.empty()) names.insert(row.place);
+  }
+  std::map<std::string, std::string> chosen;
+  for (const auto& [vendor, regions] : servers) {
+    all_regions_ = std::max(all_regions_, regions.size());
+    const auto most = std::max_element(regions.begin(), regions.end(),
+                                       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    chosen[vendor] = most->first;
+  }
+  if (!options.region.empty()) {
+    const auto found =
+        std::find_if(rows.begin(), rows.end(), [&](const PriceRow& row) { return is_region(row, options.region); });
+    if (found == rows.end()) {
+      const std::string why =
+          names.empty() ? "the list names no region" : "no price is of region '" + printable(options.region) + "'";
+      return usage_error("unknown-region", why, "--region",
+                         names.empty() ? "no --region"
+                                       : "one of the list's, such as " +
+                                             printable(nearest_names(options.region, {names.begin(), names.end()})));
+    }
+    std::erase_if(rows, [&](const PriceRow& row) { return !row.region.empty() && !is_region(row, options.region); });
+    regions_ = found->region;
+    return {};
+  }
+  std::erase_if(rows, [&](const PriceRow& row) { return !row.region.empty() && chosen[row.vendor] != row.region; });
+  std::vector<std::string> words;
+  for (const auto& [vendor, region] : chosen)
+    words.push_back((chosen.size() > 1 && !vendor.empty() ? vendor + " " : "") + region);
+  regions_ = join(words, ", ");
+  return {};
+}
+
+// `is_published`: of several prices for one server the lowest counts, as of several zones; else they are a mistake.
+Status PriceList::take(const PriceRow& row, const PriceOptions& options, bool is_published) {
+  const auto rate = options.rates.find(row.currency);
+  if (rate == options.rates.end() && !row.currency.empty()) {
+    if (!currency_.empty() && row.currency != currency_) {
+      return Error{
+          "mixed-currencies", "prices in " + printable(currency_) + " and in " + printable(row.currency), row.where,
+          "prices in one currency, or a rate: what 1 " + printable(row.currency) + " is in " + printable(currency_)};
+    }
+    currency_ = row.currency;
+  }
+  const double per_hour = row.per_hour * (rate == options.rates.end() ? 1 : rate->second);
+  const auto [known, is_new] = index_.try_emplace({row.vendor, row.server}, prices_.size());
+  if (is_new) {
+    prices_.push_back({row.vendor, row.server, per_hour, row.where, row.memory_gib});
+    return {};
+  }
+  Price& before = prices_[known->second];
+  if (!is_published && before.per_hour != per_hour) {
+    return Error{"bad-price", "a second price for " + printable(row.vendor) + " " + printable(row.server), row.where,
+                 "one row per vendor and server"};
+  }
+  before.per_hour = std::min(before.per_hour, per_hour);
+  return {};
+}
+
+Result<PriceList> PriceList::parse(std::string_view text, const std::string& source, const PriceOptions& options) {
+  auto read = looks_like_json(text) ? price_rows_of_json(text, source) : price_rows_of_csv(text, source, options.spot);
+  if (!read) return read.error();
+  PriceList list;
+  list.form_ = read->form;
+  list.source_ = source;
+  list.what_ = read->what;
+  list.date_ = read->date;
+  list.is_spot_ = options.spot;
+  list.with_shared_ = options.with_shared;
+  const size_t all = read->rows.size();
+  std::erase_if(read->rows, [&](const PriceRow& row) { return row.is_spot != options.spot; });
+  if (read->rows.empty()) {
+    const std::string other = all > 0 ? std::string("the list has no ") +
+                                            (options.spot ? "spot price" : "price on demand, only spot prices: --spot")
+                                      : "the list has no price";
+    return Error{"bad-price", other, source, "a row for each instance type; of vendors' lists machines with Linux"};
+  }
+  if (Status chosen = list.choose_region(options, read->rows); !chosen) return chosen.error();
+  const bool is_published = !read->what.empty();
+  for (const PriceRow& row : read->rows) {
+    if (Status taken = list.take(row, options, is_published); !taken) return taken.error();
+  }
   if (list.currency_.empty() && !options.rates.empty()) {
     return Error{"mixed-currencies", "no price is in a currency without a rate: nothing says what the rates are in",
                  source, "rates for all currencies of the file but one"};
@@ -115,21 +221,62 @@ Result<PriceList> PriceList::parse(std::string_view csv, const std::string& sour
 Result<PriceList> PriceList::read(const std::string& path, const PriceOptions& options) {
   const auto text = read_file(path, kLargestFileBytes);
   if (!text) return text.error();
-  return parse(*text, path, options);
+  auto list = parse(*text, path, options);
+  std::error_code problem;
+  const auto written = std::filesystem::last_write_time(path, problem);
+  if (list && list->date_.empty() && !problem && std::filesystem::is_regular_file(path, problem)) {
+    const std::time_t time = std::chrono::system_clock::to_time_t(std::chrono::file_clock::to_sys(written));
+    std::tm parts{};
+    gmtime_r(&time, &parts);
+    char date[16];
+    std::strftime(date, sizeof date, "%Y-%m-%d", &parts);
+    list->date_ = date;
+    list->is_of_file_ = true;
+  }
+  return list;
+}
+
+const Price* PriceList::find(const std::string& vendor, const std::string& server) const {
+  auto found = index_.find({vendor, server});
+  if (found == index_.end()) found = index_.find({"", server});
+  return found == index_.end() ? nullptr : &prices_[found->second];
 }
 
 std::optional<double> PriceList::per_hour(const std::string& vendor, const std::string& server) const {
-  const auto found = index_.find({vendor, server});
-  if (found == index_.end()) return std::nullopt;
-  return prices_[found->second].per_hour;
+  const Price* price = find(vendor, server);
+  return price == nullptr ? std::nullopt : std::optional(price->per_hour);
 }
 
-std::string unmatched_prices_in_words(const std::vector<Price>& unmatched, size_t all, const std::string& what) {
+std::optional<double> PriceList::memory_gib(const std::string& vendor, const std::string& server) const {
+  const Price* price = find(vendor, server);
+  return price == nullptr || !price->memory_gib || !(*price->memory_gib > 0) ? std::nullopt : price->memory_gib;
+}
+
+std::string PriceList::source_in_words() const {
+  std::vector<std::string> words;
+  if (!what_.empty()) words.push_back(what_);
+  if (!regions_.empty()) {
+    words.push_back("region " + printable(regions_));
+    if (all_regions_ > 1) words.back() += " of " + std::to_string(all_regions_);
+  }
+  if (is_spot_) words.emplace_back("spot");
+  std::string text = "prices: " + printable(source_);
+  if (!words.empty()) text += " (" + join(words, ", ") + ")";
+  if (!date_.empty()) text += (is_of_file_ ? ", the file of " : ", of ") + date_;
+  return text;
+}
+
+std::string unmatched_prices_in_words(const std::vector<Price>& unmatched, size_t all, const std::string& what,
+                                      const std::vector<std::string>& known) {
+  constexpr size_t kNear = 2;
   constexpr size_t kNamed = 5;
   std::vector<std::string> named;
   for (const Price& price : unmatched) {
     if (named.size() == kNamed) break;
-    named.push_back(printable(price.vendor + " " + price.server) + " (" + printable(price.where) + ")");
+    const std::string name(trim(price.vendor + " " + price.server));
+    const std::string near = nearest_names(name, known, kNear);
+    named.push_back(printable(name) + " (" + printable(price.where) +
+                    (near.empty() ? "" : "; near: " + printable(near)) + ")");
   }
   std::string text = std::to_string(unmatched.size()) + " of " + std::to_string(all) + " prices " +
                      (unmatched.size() == 1 ? "matches no " : "match no ") + what + ": " + join(named, ", ");

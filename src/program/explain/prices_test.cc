@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+
 namespace perfcast::program {
 namespace {
 
@@ -69,6 +71,89 @@ TEST(PriceList, SeveralCurrenciesNeedRates) {
   EXPECT_EQ(in_euros->currency(), "EUR");
   EXPECT_EQ(in_euros->per_hour("a", "b"), 0.5);
   EXPECT_EQ(PriceList::parse(csv, "p.csv", {.rates = {{"EUR", 1.5}, {"USD", 1}}}).error().code, "mixed-currencies");
+}
+
+std::string seed(const std::string& name) {
+  const auto text = read_file(PERFCAST_SOURCE_DIR "/src/program/explain/fuzz/prices/" + name);
+  EXPECT_TRUE(text);
+  return text ? *text : "";
+}
+
+TEST(PriceList, ReadsSkyPilotsCatalogue) {
+  const auto list = PriceList::parse(seed("skypilot.csv"), "vms.csv");
+  ASSERT_TRUE(list) << to_text(list.error());
+  EXPECT_EQ(list->prices().size(), 2u);
+  EXPECT_EQ(list->per_hour("aws", "m7i.large"), 0.1008);
+  EXPECT_EQ(list->memory_gib("aws", "p3.2xlarge"), 61);
+  EXPECT_EQ(list->currency(), "USD");
+  EXPECT_EQ(list->regions(), "us-east-1");
+  EXPECT_EQ(list->source_in_words(), "prices: vms.csv (SkyPilot's catalogue, region us-east-1 of 2)");
+  EXPECT_EQ(PriceList::parse(seed("skypilot.csv"), "vms.csv", {.region = "EU-west-1"})->per_hour("aws", "m7i.large"),
+            0.1124);
+  // Of several zones the lowest.
+  const auto spot = PriceList::parse(seed("skypilot.csv"), "vms.csv", {.spot = true});
+  EXPECT_EQ(spot->per_hour("aws", "m7i.large"), 0.0385);
+  const auto unknown = PriceList::parse(seed("skypilot.csv"), "vms.csv", {.region = "us-east1"});
+  EXPECT_EQ(unknown.error().code, "unknown-region");
+  EXPECT_EQ(unknown.error().expected, "one of the list's, such as us-east-1, eu-west-1");
+  // Of a cloud whose names tell nothing: by the name alone.
+  const auto google = PriceList::parse(
+      "InstanceType,vCPUs,MemoryGiB,Price,SpotPrice,Region\nn2-standard-2,2,8,0.0971,,x\n"
+      ",,,2.9,1,x\n",
+      "gcp.csv");
+  ASSERT_TRUE(google) << to_text(google.error());
+  EXPECT_EQ(google->per_hour("gcp", "n2-standard-2"), 0.0971);
+  EXPECT_EQ(google->prices().size(), 1u);
+}
+
+TEST(PriceList, ReadsAwssJson) {
+  const auto offer = PriceList::parse(seed("aws_offer.json"), "index.json");
+  ASSERT_TRUE(offer) << to_text(offer.error());
+  EXPECT_EQ(offer->prices().size(), 2u);
+  EXPECT_EQ(offer->per_hour("aws", "m7i.large"), 0.1124);
+  EXPECT_EQ(offer->memory_gib("aws", "u-6tb1.metal"), 6144);
+  EXPECT_EQ(offer->prices()[0].where, "index.json: AAAA");
+  EXPECT_EQ(offer->source_in_words(), "prices: index.json (AWS's offer file, region eu-west-1), of 2026-11-01");
+  EXPECT_TRUE(PriceList::parse(seed("aws_offer.json"), "index.json", {.region = "EU (Ireland)"}));
+  const auto products = PriceList::parse(seed("aws_get_products.json"), "p.json");
+  ASSERT_TRUE(products) << to_text(products.error());
+  EXPECT_EQ(products->prices().size(), 2u);
+  EXPECT_EQ(products->per_hour("aws", "c7i.large"), 0.0893);
+  EXPECT_EQ(products->date(), "2026-10-02");
+  const auto spot = PriceList::parse(seed("aws_spot.json"), "s.json", {.spot = true});
+  ASSERT_TRUE(spot) << to_text(spot.error());
+  EXPECT_EQ(spot->per_hour("aws", "m7i.large"), 0.0401);
+  EXPECT_EQ(spot->regions(), "eu-west-1");
+  EXPECT_THAT(PriceList::parse(seed("aws_spot.json"), "s.json").error().message, testing::HasSubstr("--spot"));
+}
+
+TEST(PriceList, ReadsAzuresJson) {
+  const auto list = PriceList::parse(seed("azure_pages.json"), "a.json");
+  ASSERT_TRUE(list) << to_text(list.error());
+  EXPECT_EQ(list->per_hour("azure", "Standard_D2s_v5"), 0.096);
+  EXPECT_EQ(list->per_hour("azure", "Standard_B2ms"), 0.0832);
+  EXPECT_EQ(list->prices().size(), 2u);
+  EXPECT_EQ(PriceList::parse(seed("azure_pages.json"), "a.json", {.spot = true})->per_hour("azure", "Standard_D2s_v5"),
+            0.02);
+  EXPECT_EQ(PriceList::parse(seed("azure_pages.json"), "a.json", {.region = "westeurope"})
+                ->per_hour("azure", "Standard_D2s_v5"),
+            0.115);
+}
+
+TEST(PriceList, OtherJsonIsNoPriceList) {
+  const auto code = [](const std::string& json) { return PriceList::parse(json, "x.json").error().code; };
+  EXPECT_EQ(code("{}"), "bad-price");
+  EXPECT_EQ(code("[1, 2]"), "bad-price");
+  EXPECT_EQ(code("{\"Items\": []}"), "bad-price");
+  EXPECT_EQ(code("{\"Items\": ["), "bad-json");
+  EXPECT_EQ(code(seed("aws_offer.json").substr(0, 900)), "bad-json");
+}
+
+TEST(UnmatchedPrices, NearNamesAreShown) {
+  const std::vector<std::string> known = {"aws m7i.large", "aws m7i.xlarge", "gcp n2-standard-2"};
+  EXPECT_EQ(unmatched_prices_in_words({{"aws", "m7i.lrge", 1, "p.csv:2"}}, 3, "known instance type", known),
+            "1 of 3 prices matches no known instance type: aws m7i.lrge (p.csv:2; near: aws m7i.large, aws "
+            "m7i.xlarge, ...)");
 }
 
 }  // namespace

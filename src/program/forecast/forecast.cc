@@ -103,12 +103,17 @@ void add_instances(const std::vector<Server>& servers, const std::vector<Platfor
     if (server.platform != row.platform.id || !passes(filters, server)) continue;
     InstanceRow instance;
     instance.server = server;
-    if (request.prices) instance.price_per_hour = request.prices->per_hour(server.vendor, server.name);
+    instance.cpu_share = cpu_share_of(server.vendor, server.name);
+    if (request.prices) {
+      instance.price_per_hour = request.prices->per_hour(server.vendor, server.name);
+      instance.may_be_chosen = instance.cpu_share == CpuShare::kOwn || request.prices->with_shared();
+      if (!server.memory_gib) instance.server.memory_gib = request.prices->memory_gib(server.vendor, server.name);
+    }
     if (!request.instances && !instance.price_per_hour) continue;
     forecaster.fill(instance, half_width, request.copies);
     if (instance.price_per_hour && instance.wall_s)
       instance.cost = *instance.price_per_hour * *instance.wall_s / kSecondsPerHour;
-    if (instance.cost && (!row.cost || *instance.cost < *row.cost)) row.cost = instance.cost;
+    if (instance.may_be_chosen && instance.cost && (!row.cost || *instance.cost < *row.cost)) row.cost = instance.cost;
     row.instances.push_back(std::move(instance));
   }
   std::stable_sort(row.instances.begin(), row.instances.end(),
@@ -175,7 +180,10 @@ void note_unknown_memory(const std::vector<Server>& servers, const std::vector<P
 // A misspelt server would otherwise only be absent from the table. A price for what is filtered out is none of these.
 std::vector<Price> unmatched_prices(const PriceList& prices, const std::vector<Server>& servers) {
   std::set<std::pair<std::string, std::string>> known;
-  for (const Server& server : servers) known.emplace(server.vendor, server.name);
+  for (const Server& server : servers) {
+    known.emplace(server.vendor, server.name);
+    known.emplace("", server.name);  // of a list that doesn't say whose
+  }
   std::vector<Price> unmatched;
   for (const Price& price : prices.prices()) {
     if (!known.contains({price.vendor, price.server})) unmatched.push_back(price);
@@ -185,6 +193,14 @@ std::vector<Price> unmatched_prices(const PriceList& prices, const std::vector<S
 
 void note_prices(const ForecastRequest& request, const Bundle& bundle, bool has_seconds, ForecastReport& report) {
   report.unmatched_prices = unmatched_prices(*request.prices, bundle.servers);
+  report.price_source = request.prices->source_in_words();
+  report.price_date = request.prices->date();
+  report.price_regions = request.prices->regions();
+  for (const PlatformRow& row : report.rows) {
+    report.types_left_out += std::count_if(row.instances.begin(), row.instances.end(), [](const InstanceRow& instance) {
+      return instance.price_per_hour && !instance.may_be_chosen;
+    });
+  }
   if (!has_seconds) {
     report.notes.push_back(
         "cost per run needs seconds: this host is like no known platform; a time measured on one of them gives them");
@@ -194,8 +210,12 @@ void note_prices(const ForecastRequest& request, const Bundle& bundle, bool has_
   }
   const std::vector<Price>& unmatched = *report.unmatched_prices;
   if (unmatched.empty()) return;
-  report.notes.push_back(unmatched_prices_in_words(unmatched, request.prices->prices().size(), "known instance type") +
-                         "; vendor and server must be written as the list of instances has them");
+  std::vector<std::string> known;
+  known.reserve(bundle.servers.size());
+  for (const Server& server : bundle.servers) known.push_back(server.vendor + " " + server.name);
+  report.notes.push_back(
+      unmatched_prices_in_words(unmatched, request.prices->prices().size(), "known instance type", known) +
+      "; vendor and server must be written as the list of instances has them");
 }
 
 void explain(const Bundle& bundle, const Profile& profile, ForecastReport& report) {

@@ -118,6 +118,9 @@ struct ForecastReport {
   std::vector<std::string> forecast_names;     // likewise
   std::vector<CoreDesignRow> core_designs;     // in the order of their fastest platforms; empty for older profiles
   std::string currency;                        // of prices and costs; empty: not told
+  std::string price_source;                    // for people; empty without prices
+  std::string price_date, price_regions;       // as PriceList has them
+  int64_t types_left_out = 0;                  // with prices and not chosen from: shared or burstable vCPUs
   std::optional<ForecastRequest::Sort> sort;   // as asked for
   InstanceChoice choice;                       // of the instances with prices
   double threads = 1;                          // that the program keeps busy, or would: see InstanceForecaster

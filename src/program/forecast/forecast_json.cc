@@ -176,6 +176,11 @@ Json to_json(const ForecastReport& report) {
   }
   if (report.frequencies) json["frequencies"] = frequencies_as_json(*report.frequencies);
   if (!report.currency.empty()) json["currency"] = report.currency;
+  if (!report.price_source.empty()) {
+    Json& prices = json["prices"] = {{"source", report.price_source}, {"types_left_out_count", report.types_left_out}};
+    put_known(prices, "date", report.price_date);
+    put_known(prices, "regions", report.price_regions);
+  }
   if (report.choice.fastest) {
     Json& choice = json["choice"];
     choice["within_ratio"] = report.choice.within_ratio;
@@ -188,6 +193,7 @@ Json to_json(const ForecastReport& report) {
                       {"platform", (*pick)->platform},
                       {"wall_s", (*pick)->wall_s},
                       {"cost_per_1000_runs", (*pick)->cost_per_1000},
+                      {"copies_count", (*pick)->copies},
                       {"chance_ratio", (*pick)->chance_ratio}};
     }
   }

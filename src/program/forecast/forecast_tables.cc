@@ -169,7 +169,10 @@ ReportTable instance_table(const std::vector<PlacedInstance>& instances) {
        {"cost_per_1000_runs", "cost/1000 runs", Q::kMoney, of_instance(&InstanceRow::cost_per_1000)},
        {"price_per_hour", "price/hour", Q::kMoney, of_instance(&InstanceRow::price_per_hour),
         [](const Row& row) { return row.second->price_per_hour ? price_text(*row.second->price_per_hour) : "-"; }},
-       {"cost", "cost/run", Q::kMoney, of_instance(&InstanceRow::cost)}});
+       {"cost", "cost/run", Q::kMoney, of_instance(&InstanceRow::cost)},
+       {"cpu_share", "vCPUs are", Q::kText, [](const Row& row) {
+          return row.second->cpu_share == CpuShare::kOwn ? ReportValue() : ReportValue(name_of(row.second->cpu_share));
+        }}});
 }
 
 ReportTable instance_table_for_people(const ForecastReport& report, const std::vector<PlacedInstance>& instances) {
@@ -180,6 +183,8 @@ ReportTable instance_table_for_people(const ForecastReport& report, const std::v
   if (any(&InstanceRow::runs_per_hour)) names.insert(names.end(), {"copies_count", "runs_per_hour", "90% interval"});
   if (any(&InstanceRow::price_per_hour)) names.push_back("price_per_hour");
   names.push_back(any(&InstanceRow::cost_per_1000) ? "cost_per_1000_runs" : "cost");
+  if (std::ranges::any_of(instances, [](const auto& row) { return row.second->cpu_share != CpuShare::kOwn; }))
+    names.push_back("cpu_share");
   ReportTable table = picked(instance_table(instances), names);
   if (report.currency.empty()) return table;
   for (ReportColumn& column : table.columns) {

@@ -400,7 +400,8 @@ TEST(ForecastReport, ListsPricesOfUnknownInstanceTypes) {
   ASSERT_THAT(*report.unmatched_prices, SizeIs(1));
   EXPECT_EQ(report.unmatched_prices->front().vendor, "cloud-z");
   EXPECT_EQ(report.unmatched_prices->front().where, "p.csv:3");
-  const std::string listed = "1 of 2 prices matches no known instance type: cloud-z m2.x1 (p.csv:3)";
+  const std::string listed =
+      "1 of 2 prices matches no known instance type: cloud-z m2.x1 (p.csv:3; near: cloud-a m2.x1";
   EXPECT_THAT(report.notes, Contains(HasSubstr(listed)));
   EXPECT_EQ(to_json(report)["unmatched_prices"].dump(), R"([{"vendor":"cloud-z","server":"m2.x1","where":"p.csv:3"}])");
 
@@ -416,8 +417,8 @@ TEST(ForecastReport, ListsPricesOfUnknownInstanceTypes) {
 
   for (int i = 0; i < 7; ++i) csv += "cloud-y,y" + std::to_string(i) + ",1\n";
   request.prices = *PriceList::parse(csv, "p.csv");
-  EXPECT_THAT(report_of(request).notes,
-              Contains(AllOf(HasSubstr("7 of 8 prices match no"), HasSubstr("y4 (p.csv:7) and 2 more"))));
+  EXPECT_THAT(report_of(request).notes, Contains(AllOf(HasSubstr("7 of 8 prices match no"),
+                                                       HasSubstr("y4 (p.csv:7; near:"), HasSubstr(" and 2 more"))));
 }
 
 TEST(ForecastReport, ListsInstancesOnDemand) {

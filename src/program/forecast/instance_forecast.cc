@@ -153,7 +153,8 @@ InstanceChoice choose_instances(const std::vector<InstanceCandidate>& candidates
   choice.within_ratio = within_ratio;
   std::vector<const InstanceCandidate*> usable;
   for (const InstanceCandidate& candidate : candidates) {
-    if (candidate.row->wall_s && candidate.row->cost_per_1000) usable.push_back(&candidate);
+    if (candidate.row->may_be_chosen && candidate.row->wall_s && candidate.row->cost_per_1000)
+      usable.push_back(&candidate);
   }
   if (usable.empty()) return choice;
   const auto n = static_cast<Eigen::Index>(usable.size());
@@ -210,8 +211,9 @@ InstanceChoice choose_instances(const std::vector<InstanceCandidate>& candidates
   }
   const auto pick = [&](Eigen::Index i, double close) {
     const InstanceCandidate& candidate = *usable[static_cast<size_t>(i)];
-    return InstanceChoice::Pick{candidate.row->server.vendor, candidate.row->server.name,    candidate.platform_name,
-                                *candidate.row->wall_s,       *candidate.row->cost_per_1000, close / kDraws};
+    const InstanceRow& row = *candidate.row;
+    return InstanceChoice::Pick{row.server.vendor,  row.server.name,        candidate.platform_name, *row.wall_s,
+                                *row.cost_per_1000, row.copies.value_or(1), close / kDraws};
   };
   choice.fastest = pick(fastest, fastest_close);
   choice.cheapest = pick(cheapest, cheapest_close);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "machine/facts/instance_facts.h"
 #include "profile/profile.h"
 #include "program/explain/prices.h"
 #include "program/model/bundle/bundle.h"
@@ -28,6 +29,8 @@ struct InstanceRow {
   std::optional<double> runs_per_hour, runs_per_hour_lower, runs_per_hour_upper;
   double sharing_half_width = 0;  // what of that interval comes from copies sharing the machine, log
   std::optional<double> price_per_hour;
+  CpuShare cpu_share = CpuShare::kOwn;
+  bool may_be_chosen = true;            // as the fastest or the cheapest
   std::optional<double> cost;           // of one run alone
   std::optional<double> cost_per_1000;  // of a thousand runs, `copies` at a time
 };
@@ -78,6 +81,7 @@ struct InstanceChoice {
   struct Pick {
     std::string vendor, server, platform;
     double wall_s = 0, cost_per_1000 = 0;
+    double copies = 1;        // side by side
     double chance_ratio = 0;  // of being within kCloseRatio of the truly best, by the forecasts' errors
   };
   static constexpr double kCloseRatio = 1.05;
@@ -92,9 +96,9 @@ struct InstanceCandidate {
   std::string platform_name;
 };
 
-// Of those with a wall time and a cost per thousand runs; nothing where there is none. Chances are over draws (seeded)
-// of the forecast's errors: those of platforms have `covariance`, scaled to `half_width` (log, 90%); those of copies
-// that share a machine are its own.
+// Of those that may be chosen, with a wall time and a cost per thousand runs; nothing where there is none. Chances are
+// over draws (seeded) of the forecast's errors: those of platforms have `covariance`, scaled to `half_width` (log,
+// 90%); those of copies that share a machine are its own.
 InstanceChoice choose_instances(const std::vector<InstanceCandidate>& candidates, const Eigen::MatrixXd& covariance,
                                 const Eigen::VectorXd& half_width, double within_ratio);
 

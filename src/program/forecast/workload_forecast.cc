@@ -132,7 +132,7 @@ void add_instances(const std::vector<ProgramOfRound>& programs, const RowOfProgr
   for (const InstanceRow& first : rows.front()->instances) {
     if (!passes(filters, first.server)) continue;
     InstanceRow instance = round_on(programs, rows, first);
-    if (instance.cost && (!sum.cost || *instance.cost < *sum.cost)) sum.cost = instance.cost;
+    if (instance.may_be_chosen && instance.cost && (!sum.cost || *instance.cost < *sum.cost)) sum.cost = instance.cost;
     sum.instances.push_back(std::move(instance));
   }
   std::stable_sort(sum.instances.begin(), sum.instances.end(),
@@ -207,6 +207,10 @@ Result<ForecastReport> forecast_workload(const Forecaster& forecaster, const std
   report.time_basis = first.time_basis;
   report.currency = first.currency;
   report.unmatched_prices = first.unmatched_prices;
+  report.price_source = first.price_source;
+  report.price_date = first.price_date;
+  report.price_regions = first.price_regions;
+  report.types_left_out = first.types_left_out;
   report.sort = request.sort;
   report.notes = said_together(
       programs, &ForecastReport::notes, [](auto& note) -> auto& { return note; });

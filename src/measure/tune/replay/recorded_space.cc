@@ -161,7 +161,9 @@ double RecordedSpace::best_s() const {
 Result<RecordedSpace> parse_recorded_space(std::string_view text, const std::string& source) {
   const auto table = CsvTable::parse_any_form(text, source);
   if (!table) return table.error();
-  return RecordingReader(*table, source).run();
+  auto space = RecordingReader(*table, source).run();
+  if (space) space->form = table->form();
+  return space;
 }
 
 }  // namespace perfcast::measure

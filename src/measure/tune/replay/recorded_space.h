@@ -20,6 +20,7 @@ struct RecordedSpace {
   std::vector<Point> points;  // settings are all different
   size_t repeated_rows = 0;   // that were joined: the median of their times
   std::vector<std::string> constant_columns;
+  std::string form;  // how it was read where that isn't plain (CsvTable::form())
 
   size_t invalid_points() const;
   double best_s() const;

@@ -67,5 +67,13 @@ TEST(Replay, ScoresByTrials) {
   }
 }
 
+TEST(RecordedSpace, SaysHowItWasRead) {
+  const auto space = parse_recorded_space("n;time_s\n1;1,5\n2;0,25\n", "s.csv");
+  ASSERT_TRUE(space) << to_text(space.error());
+  EXPECT_EQ(space->best_s(), 0.25);
+  EXPECT_EQ(space->form, "columns separated by semicolons; decimal commas");
+  EXPECT_EQ(parse_recorded_space("n,time_s\n1,1.5\n2,0.25\n", "s.csv")->form, "");
+}
+
 }  // namespace
 }  // namespace perfcast::measure

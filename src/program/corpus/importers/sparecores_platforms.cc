@@ -9,6 +9,7 @@
 #include "base/table_row.h"
 #include "base/text.h"
 #include "machine/facts/caches.h"
+#include "machine/facts/instance_facts.h"
 #include "machine/facts/processor.h"
 #include "program/corpus/importers/sparecores_importer.h"
 
@@ -128,6 +129,10 @@ Result<std::vector<SparecoresServer>> read_sparecores_servers(const CsvTable& ta
     server.server.name = row.text("server");
     server.server.vcpus = row.positive("vcpus");
     server.server.memory_gib = row.positive("mem_gib");
+    if (!server.server.memory_gib) {
+      server.server.memory_gib =
+          published_memory_gib(server.server.vendor, server.server.name, server.server.vcpus.value_or(0));
+    }
     server.server.threads_per_core = row.positive("threads_per_core");
     const auto cores = row.positive("cores_per_socket");
     const auto sockets = row.positive("sockets");

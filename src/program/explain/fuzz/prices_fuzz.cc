@@ -9,9 +9,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace perfcast;
   using namespace perfcast::program;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto prices = PriceList::parse(text, "input");
-  if (!prices) return 0;
-  const auto price = prices->per_hour("aws", "m7i.large");
-  if (price && !(*price > 0)) std::abort();
+  for (const PriceOptions& options : {PriceOptions(), PriceOptions{.spot = true, .region = "eu-west-1"}}) {
+    const auto prices = PriceList::parse(text, "input", options);
+    if (!prices) continue;
+    const auto price = prices->per_hour("aws", "m7i.large");
+    if (price && !(*price > 0)) std::abort();
+    prices->source_in_words();
+  }
   return 0;
 }

@@ -165,9 +165,15 @@ void PlatformAdaptation::measure(const std::vector<ProgramRun>& runs) {
     times(static_cast<Eigen::Index>(i)) = runs[i].log_relative_time;
   }
   posterior_ = transfer_.update(prior_, where, times);
-  const Eigen::VectorXd deviations =
-      posterior_.covariance.diagonal().cwiseMax(options_.noise_log * options_.noise_log / 4).cwiseSqrt();
-  half_widths_ = transfer_.interval_multiples(prior_, where, times, kCoverage).cwiseProduct(deviations);
+  check_ = transfer_.check(prior_, where, times);
+  kept_ = TransferPrior::with_share(prior_, posterior_, check_.share);
+  const Eigen::VectorXd multiples = transfer_.interval_multiples(prior_, where, times, kCoverage);
+  const auto widths = [&](const Gaussian& of) -> Eigen::VectorXd {
+    const double least = options_.noise_log * options_.noise_log / 4;
+    return multiples.cwiseProduct(of.covariance.diagonal().cwiseMax(least).cwiseSqrt());
+  };
+  half_widths_ = widths(posterior_);
+  kept_half_widths_ = check_.gains() ? widths(kept_) : prior_half_widths_;
 }
 
 size_t PlatformAdaptation::nearest() const {
@@ -187,7 +193,7 @@ std::vector<ChosenProgram> PlatformAdaptation::suggest(const Eigen::VectorXd& se
 Bundle PlatformAdaptation::finish() const {
   const Eigen::Index known = bundle_.training_log_rpv.cols();
   const Families families = families_of(bundle_.programs);
-  const LinearMap map = map_of(transfer_, posterior_, bundle_.platforms.size(), families);
+  const LinearMap map = map_of(transfer_, kept(), bundle_.platforms.size(), families);
   Bundle bundle = bundle_;
   bundle.platforms.push_back(platform_);
   bundle.predictor = std::make_shared<AdaptedPredictor>(bundle_.predictor, map.weights, map.offset);
@@ -210,7 +216,7 @@ Bundle PlatformAdaptation::finish() const {
     calibration.residuals(run.program, known) =
         of_known.array().isNaN().select(0, of_known).dot(map.weights) + map.left(run.program);
   }
-  add_intervals(map.weights, own_variance_of(map, families, half_widths_, runs_), calibration);
+  add_intervals(map.weights, own_variance_of(map, families, kept_half_widths(), runs_), calibration);
   return bundle;
 }
 

@@ -34,6 +34,11 @@ class PlatformAdaptation {
   const Gaussian& prior() const { return prior_; }  // over the bundle's programs: log relative time
   const Gaussian& posterior() const { return posterior_; }
   const std::vector<ProgramRun>& runs() const { return runs_; }
+  // Whether the runs forecast each other better than the facts do, and what is kept of them for programs that were not
+  // run: where they tell nothing, the prior with its intervals.
+  const TransferCheck& check() const { return check_; }
+  const Gaussian& kept() const { return kept_; }
+  const Eigen::VectorXd& kept_half_widths() const { return kept_half_widths_; }
   // [programs] half widths of 90% intervals of log relative times: from facts alone, and with what was measured.
   const Eigen::VectorXd& prior_half_widths() const { return prior_half_widths_; }
   const Eigen::VectorXd& half_widths() const { return half_widths_; }
@@ -52,9 +57,10 @@ class PlatformAdaptation {
   Platform platform_;
   TransferPrior transfer_;
   TransferOptions options_;
-  Gaussian prior_, posterior_;
+  Gaussian prior_, posterior_, kept_;
+  TransferCheck check_;
   std::vector<ProgramRun> runs_;
-  Eigen::VectorXd prior_half_widths_, half_widths_;
+  Eigen::VectorXd prior_half_widths_, half_widths_, kept_half_widths_;
 };
 
 }  // namespace perfcast::program

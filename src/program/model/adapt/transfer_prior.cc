@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "base/random.h"
@@ -309,6 +310,34 @@ Gaussian TransferPrior::update(const Gaussian& prior, const std::vector<Eigen::I
                                const Eigen::VectorXd& log_times) const {
   if (where.empty()) return prior;
   return updated(prior, where, gain_of(prior.covariance, where, own_noise()), log_times - prior.mean(where));
+}
+
+// A share w of the shift leaves (1 - w)^2 of the variance that it takes away.
+Gaussian TransferPrior::with_share(const Gaussian& prior, const Gaussian& updated, double share) {
+  if (share >= 1) return updated;
+  if (share <= 0) return prior;
+  return {prior.mean + share * (updated.mean - prior.mean),
+          prior.covariance - share * (2 - share) * (prior.covariance - updated.covariance)};
+}
+
+TransferCheck TransferPrior::check(const Gaussian& prior, const std::vector<Eigen::Index>& where,
+                                   const Eigen::VectorXd& log_times) const {
+  TransferCheck check;
+  if (where.size() < 2) return check;
+  const Eigen::VectorXd off = log_times - prior.mean(where);
+  Eigen::MatrixXd seen = prior.covariance(where, where);
+  seen.diagonal().array() += own_noise();
+  // Left out one by one, as below.
+  const Eigen::MatrixXd inverse = inverse_positive_definite(seen);
+  const Eigen::VectorXd left = (inverse * off).cwiseQuotient(inverse.diagonal());
+  const auto error_of = [&](double share) { return ((1 - share) * off + share * left).cwiseAbs().mean(); };
+  check.programs = where.size();
+  check.facts_error_log = error_of(0);
+  check.runs_error_log = error_of(1);
+  const double most = check.facts_error_log + TransferCheck::kWorseByChanceLog / static_cast<double>(where.size());
+  while (check.share > 0 && error_of(check.share) > most) check.share -= 0.25;
+  check.kept_error_log = error_of(check.share);
+  return check;
 }
 
 Eigen::RowVectorXd TransferPrior::surprise_scales(const Gaussian& prior, const std::vector<Eigen::Index>& where,

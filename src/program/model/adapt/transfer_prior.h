@@ -32,6 +32,17 @@ struct TransferOptions {
   double usual_miss_log = 0.1;  // designs that were missed by more weigh less
 };
 
+// Each of the measured programs forecast without it, from the facts alone and with the other programs' times: mean
+// |log| of forecast over time. What is taken of the runs is the largest share, in quarters, with which that is not
+// worse than from the facts by more than kWorseByChanceLog / programs: so few programs can't tell less from chance.
+struct TransferCheck {
+  static constexpr double kWorseByChanceLog = 0.1;
+  size_t programs = 0;                                                 // that were checked; 0: too few to leave one out
+  double facts_error_log = 0, runs_error_log = 0, kept_error_log = 0;  // kept: with that share
+  double share = 1;
+  bool gains() const { return share > 0; }
+};
+
 class TransferPrior {
  public:
   // log_times: [programs x platforms] natural logs, NaN: not measured, of one unit per program. said: the same by what
@@ -46,6 +57,10 @@ class TransferPrior {
   // The same once the programs `where` took `log_times` there; noise as the options say.
   Gaussian update(const Gaussian& prior, const std::vector<Eigen::Index>& where,
                   const Eigen::VectorXd& log_times) const;
+  // Of a program that was not measured: mean and covariance where so much of the update is taken.
+  static Gaussian with_share(const Gaussian& prior, const Gaussian& updated, double share);
+  TransferCheck check(const Gaussian& prior, const std::vector<Eigen::Index>& where,
+                      const Eigen::VectorXd& log_times) const;
   // [programs] by which the standard deviations of update() have to be multiplied for intervals that cover `coverage`
   // of the entries of a platform whose design is left out, where the same programs were measured; one for each group.
   // `prior`: of the platform; `log_times`: as update().

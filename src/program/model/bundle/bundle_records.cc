@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "machine/facts/instance_facts.h"
 
 namespace perfcast::program {
 namespace {
@@ -82,6 +83,8 @@ Result<std::vector<Server>> servers_from_text(std::string_view text, const std::
     server.platform = fields[2];
     server.vcpus = number(fields[3]);
     server.memory_gib = number(fields[4]);
+    if (!server.memory_gib)
+      server.memory_gib = published_memory_gib(server.vendor, server.name, server.vcpus.value_or(0));
     server.threads_per_core = number(fields[5]);
     server.cores = number(fields[6]);
     server.source = fields[7];

@@ -1,0 +1,74 @@
+#include "program/adapt/adapt_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/json.h"
+
+namespace perfcast::program {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+AdaptReport small() {
+  AdaptReport report;
+  report.platform.name = "Example 700";
+  report.platform.id = "example-700";
+  report.nearest = "Example 400";
+  report.runs = 1;
+  report.groups = {{"user", 2, 1, std::log(1.5), std::log(1.2)}, {"compressor", 1, 1, 0, 0}};
+  report.programs = {{"a", 2.0, 0.9, 0.8, 1.0, 2.1, 3.0}, {"b", std::nullopt, 1.1, 1.0, 1.2, std::nullopt, 0.5}};
+  report.suggested = {{"b", 3, 0.5}, {"c", 0.25, 0.8}};
+  report.notes = {"a note"};
+  return report;
+}
+
+TEST(AdaptReport, ForPeople) {
+  EXPECT_EQ(adapt_as_text(small(), {}, "new.pcb"),
+            "platform: Example 700 (nearest by facts: Example 400)\n"
+            "note: a note\n\n"
+            "programs    run there  of  typical 90% interval of the others  from facts alone\n"
+            "user                1   2                              x/1.20            x/1.50\n"
+            "compressor          1   1                                   -                 -\n\n"
+            "program  measured  from facts  off by\n"
+            "a          2.00 s      3.00 s    +50%\n\n"
+            "to run next  run time  doubt left\n"
+            "b             3.000 s         50%\n"
+            "c             0.250 s         40%\n\n"
+            "new.pcb: a bundle that forecasts this platform, too\n");
+}
+
+TEST(AdaptReport, SaysWhatTheRunsGained) {
+  AdaptReport report = small();
+  report.check = {5, std::log(1.2), std::log(1.08), std::log(1.08), 1};
+  EXPECT_THAT(adapt_as_text(report, {}, ""),
+              HasSubstr("cross-check: each of the 5 programs run here, forecast from the others, is off by 8.0%; from "
+                        "facts alone by 20.0%\n"));
+  EXPECT_TRUE(adapt_as_json(report)["cross_check"]["gained"]);
+  report.check = {5, std::log(1.05), std::log(1.08), std::log(1.04), 0.25};
+  EXPECT_THAT(adapt_as_text(report, {}, ""),
+              HasSubstr("from\n  facts alone by 5.0%; 25% of what they say is taken, with which it is 4.0%\n"));
+  EXPECT_EQ(adapt_as_json(report)["cross_check"]["kept_share"], 0.25);
+  report.check = {5, std::log(1.05), std::log(1.08), std::log(1.05), 0};
+  EXPECT_THAT(adapt_as_text(report, {}, ""), HasSubstr("nothing gained: each of the 5 programs"));
+  EXPECT_FALSE(adapt_as_json(report)["cross_check"]["gained"]);
+}
+
+TEST(AdaptReport, ForMachines) {
+  const Json json = adapt_as_json(small(), {}, "new.pcb");
+  EXPECT_EQ(json["schema"], "perfcast.adapt/1");
+  EXPECT_EQ(json["groups"][0]["programs"], 2);
+  EXPECT_FALSE(json["groups"][1].contains("half_width_log"));
+  EXPECT_EQ(json["programs"][0]["measured_s"], 2.0);
+  EXPECT_FALSE(json["programs"][1].contains("measured_s"));
+  EXPECT_EQ(json["suggested"][1]["doubt_ratio"], 0.8);
+  EXPECT_EQ(json["bundle"], "new.pcb");
+  EXPECT_FALSE(json.contains("here"));
+  EXPECT_FALSE(json.contains("cross_check"));
+}
+
+}  // namespace
+}  // namespace perfcast::program
