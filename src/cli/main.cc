@@ -116,8 +116,9 @@ size_t program_begin(const CLI::App& app, const std::vector<std::string>& words)
       const size_t name_bytes = is_long ? words[i].find('=') : 2;
       const CLI::Option* option = verb->get_option_no_throw(words[i].substr(0, name_bytes));
       if (option == nullptr) return words.size();  // a mistake, which the parser tells
-      const bool has_value = name_bytes < words[i].size();
-      if (option->get_items_expected_max() > 0 && !has_value) ++i;
+      if (option->get_items_expected_max() == 0) continue;
+      if (name_bytes >= words[i].size()) ++i;  // its value is the next word
+      while (option->get_allow_extra_args() && i + 1 < words.size() && !words[i + 1].starts_with("-")) ++i;
     }
   }
   return words.size();
@@ -176,8 +177,11 @@ int run(int argc, char** argv) {
     }
     const std::string expected = "see: perfcast" + verb + " --help";
     std::string message = problem.what();
-    if (problem.get_name() == "ExtrasError") {  // whose text names them from the last to the first
-      const std::vector<std::string> extra = app.remaining(true);
+    if (dynamic_cast<const CLI::ExtrasError*>(&problem) != nullptr) {  // whose text names them from last to first
+      std::vector<std::string> extra = app.remaining(true);
+      std::stable_sort(extra.begin(), extra.end(), [&](const std::string& a, const std::string& b) {
+        return std::find(words.begin(), words.end(), a) < std::find(words.begin(), words.end(), b);
+      });
       message = (extra.size() == 1 ? "The following argument was not expected: "
                                    : "The following arguments were not expected: ") +
                 join(extra, " ");

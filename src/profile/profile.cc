@@ -357,21 +357,22 @@ Json to_json(const Profile& profile) {
   put_known(json, "work_unit", profile.work_unit);
   json["host"] = to_json(profile.host);
   const double part_ratio = knows_whole_counts(profile) ? 1 : profile.partly_seen->seen_ratio;
-  const auto put_metrics = [&](Json& at, const MetricValues& metrics, Json& counted_at) {
+  // Null where all of `metrics` hold for the whole.
+  const auto put_metrics = [&](Json& at, const MetricValues& metrics) {
     if (knows_whole_counts(profile)) {
       at["metrics"] = metrics_to_json(metrics);
-      return;
+      return Json();
     }
     const WholeAndPart split = split_by_part(metrics, part_ratio);
     at["metrics"] = metrics_to_json(split.whole);
-    counted_at["counted"] = metrics_to_json(split.part);
+    return metrics_to_json(split.part);
   };
+  const Json counted = put_metrics(json, profile.metrics);
   if (profile.partly_seen) {
     json["partly_seen"] = {{"seen_ratio", number_to_json(profile.partly_seen->seen_ratio)},
                            {"unlike_ratio", number_to_json(profile.partly_seen->unlike_ratio)}};
+    if (!counted.is_null()) json["partly_seen"]["counted"] = counted;
   }
-  put_metrics(json, profile.metrics, json["partly_seen"]);
-  if (!profile.partly_seen) json.erase("partly_seen");
   std::map<std::string, std::string> missing = profile.missing;
   if (!knows_whole_counts(profile)) {
     for (const auto& [name, value] : profile.metrics) {
@@ -436,7 +437,7 @@ Json to_json(const Profile& profile) {
     Json entry = {{"program", part.program},
                   {"processes_count", number_to_json(part.processes_count)},
                   {"instrumented_count", number_to_json(part.instrumented_count)}};
-    put_metrics(entry, part.metrics, entry);
+    if (const Json of_part = put_metrics(entry, part.metrics); !of_part.is_null()) entry["counted"] = of_part;
     put_known(entry, "command", part.command);
     put_known(entry, "cpu_s", part.cpu_s);
     json["processes"].push_back(std::move(entry));

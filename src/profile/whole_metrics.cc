@@ -45,12 +45,17 @@ WholeAndPart split_by_part(const MetricValues& metrics, double seen_ratio) {
   WholeAndPart split;
   // What changes where all counts double is no ratio of two of them.
   const MetricValues doubled = Catalogue::built_in().derive(stretched(counters_of(metrics), 2));
+  // And what is there without any count is not of the part.
+  MetricValues others = counters_of(metrics);
+  std::erase_if(others, [](const auto& entry) { return is_counted(entry.first); });
+  others = Catalogue::built_in().derive(others);
+  const bool keeps_ratios = seen_ratio >= kShareWithRatios;
   for (const auto& [name, value] : metrics) {
-    const auto other = doubled.find(name);
+    const auto other = keeps_ratios ? doubled.find(name) : others.find(name);
+    const bool is_there = other != (keeps_ratios ? doubled.end() : others.end());
     if (is_counted(name)) {
       split.part.emplace(name, seen_ratio * value);
-    } else if (!is_derived(name) || other == doubled.end() ||
-               std::abs(other->second - value) <= kSame * std::abs(value)) {
+    } else if (!is_derived(name) || (is_there && std::abs(other->second - value) <= kSame * std::abs(value))) {
       split.whole.emplace(name, value);
     }
   }

@@ -6,8 +6,11 @@
 
 namespace perfcast {
 
-// Of metrics whose counts were stretched from a part that is this share of the work: what holds for all of it, and what
-// was counted (the counts alone, of the part).
+// Less of the work than this does not tell the ratios of all of it.
+inline constexpr double kShareWithRatios = 0.5;
+
+// Of metrics whose counts were stretched from a part that is this share of the work: what holds for all of it (what was
+// not counted, and from kShareWithRatios on ratios of counts), and what was counted (the counts alone, of the part).
 struct WholeAndPart {
   MetricValues whole, part;
 };

@@ -7,8 +7,8 @@
 namespace perfcast {
 namespace {
 
-// A quarter was seen; the native run took 2 s.
-Profile cut_profile() {
+// The native run took 2 s.
+Profile cut_profile(double seen_ratio = 0.25) {
   Profile profile;
   profile.program = "prog";
   profile.metrics = Catalogue::built_in().derive({{"wall_s", 2},
@@ -20,7 +20,7 @@ Profile cut_profile() {
                                                   {"loads_count", 1e9},
                                                   {"stores_count", 5e8},
                                                   {"miss_32k_random_count", 4e6}});
-  profile.partly_seen = {0.25, 0.1, false};
+  profile.partly_seen = {seen_ratio, 0.1, false};
   profile.replicates = {{{"miss_32k_random_count", 6e6}}};
   profile.parts.resize(1);
   profile.parts[0].program = "prog";
@@ -30,7 +30,7 @@ Profile cut_profile() {
 }
 
 TEST(WholeMetrics, KeepRatiosAndWhatIsNative) {
-  const Profile profile = cut_profile();
+  const Profile profile = cut_profile(0.5);
   const MetricValues whole = whole_metrics(profile);
   EXPECT_EQ(whole.at("wall_s"), 2);
   EXPECT_EQ(whole.at("page_faults_minor_count"), 300);
@@ -40,6 +40,14 @@ TEST(WholeMetrics, KeepRatiosAndWhatIsNative) {
   ASSERT_TRUE(profile.metrics.contains("instructions_per_s") && profile.metrics.contains("program_instructions_count"));
   EXPECT_FALSE(whole.contains("instructions_per_s")) << "of a native time and a count of a part";
   EXPECT_FALSE(whole.contains("program_instructions_count"));
+}
+
+TEST(WholeMetrics, AreNativeWhereLittleWasSeen) {
+  const MetricValues whole = whole_metrics(cut_profile(0.49));
+  EXPECT_EQ(whole.at("cpu_s"), 2);
+  EXPECT_EQ(whole.at("page_faults_minor_count"), 300);
+  EXPECT_EQ(whole.count("branches_per_instruction_ratio"), 0);
+  EXPECT_EQ(whole.count("instructions_count"), 0);
 }
 
 TEST(WholeMetrics, AreAllWhereTheWholeIsKnown) {

@@ -27,6 +27,7 @@
 #include "profile/collect/session/partly_seen.h"
 #include "profile/collect/session/run_agreement.h"
 #include "profile/core/core_report.h"
+#include "profile/whole_metrics.h"
 
 namespace perfcast {
 namespace {
@@ -293,7 +294,9 @@ void Session::judge_beginning(double seen_ratio) {
            "the instrumented run was ended after {}, with {}: {}the rest is taken to be like it, so intervals of "
            "forecasts are wider; {}",
            human_seconds(*instrumented_->run_wall_s), share,
-           profile_.partly_seen->knows_whole_counts ? "" : "the profile has ratios and no counts of the whole; ",
+           profile_.partly_seen->knows_whole_counts ? ""
+           : seen_ratio >= kShareWithRatios         ? "the profile has ratios of the whole, and no counts; "
+                                                    : "the profile has no counts and ratios of the whole; ",
            found.text),
        "a shorter run of the same kind of work; or a time limit of more than that, to see more of it"});
 }

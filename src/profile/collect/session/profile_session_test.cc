@@ -232,8 +232,8 @@ TEST_F(SessionTest, ACutRunHasCountsWhereTheWholeIsKnown) {
     EXPECT_EQ(whole_metrics(*found).contains("loads_count"), whole == 2e9);
     EXPECT_THAT(found->warnings[0].message,
                 HasSubstr(whole == 2e9 ? "with 50% of its instructions run: the rest"
-                                       : "with 12% of its instructions run: the profile has "
-                                         "ratios and no counts of the whole"));
+                                       : "with 12% of its instructions run: the profile has no "
+                                         "counts and ratios of the whole"));
   }
 }
 

@@ -49,6 +49,7 @@ class Page {
 std::string percent(double ratio) { return fmt::format("{:.3g}%", 100 * ratio); }
 
 std::vector<std::string> top_classes(const Profile& profile) {
+  if (!knows_whole_counts(profile) && profile.partly_seen->seen_ratio < kShareWithRatios) return {};
   const auto instructions = profile.metrics.find("instructions_count");
   if (instructions == profile.metrics.end() || instructions->second <= 0) return {};
   std::vector<std::pair<double, std::string>> shares;
