@@ -55,7 +55,7 @@ TEST(VectorWidth, GainsWhatTheCeilingLeaves) {
   EXPECT_EQ(findings[0].cause, "vector-width");
   EXPECT_EQ(findings[0].basis, FindingBasis::kModelled);
   // A quarter as fast as the ceiling, 80% of that.
-  EXPECT_NEAR(findings[0].gain_ratio, 0.8 * 0.8 * (1 - 4 * 0.1 / 0.8), 1e-9);
+  EXPECT_NEAR(findings[0].gain_ratio, 0.9 * 0.8 * (1 - 2 * 0.1 / 0.8), 1e-9);
   EXPECT_EQ(findings[0].title,
             "a loop of 80% of the CPU time computes one floating-point number of 32 bits at a time; this machine's "
             "registers have 512 bits");
