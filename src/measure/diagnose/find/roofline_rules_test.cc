@@ -67,7 +67,7 @@ TEST(VectorWidth, IsNoFindingWhereMemoryIsTheLimit) {
   const Observation seen = busy_loop();
   Roofline roofline;
   roofline.narrow_loops = {narrow_loop()};
-  roofline.narrow_loops[0].limit_s = 0.19;
+  roofline.narrow_loops[0].limit_s = 0.39;
   EXPECT_TRUE(found(seen, roofline).empty());
   // Nor where each run of the loop is over before a register is full.
   roofline.narrow_loops = {narrow_loop()};
