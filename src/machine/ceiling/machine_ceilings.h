@@ -41,7 +41,8 @@ struct MachineCeilings {
 // The best of several short runs each, as what else runs only slows them: as many as it takes to reach the best again.
 // Their results are checked, and what comes out wrong is left out, with a note. So is, after several attempts, what
 // cannot be: wide registers that are slower than narrow ones, a cache that is slower than what lies behind it. About a
-// second; on a machine that is busy or slow what is not begun after 3.5 s is left out, with a note.
+// second; on a machine that is busy or slow what is not begun after 4 s of CPU time, or 12 s, is left out, with
+// a note.
 MachineCeilings measure_machine_ceilings();
 
 }  // namespace perfcast

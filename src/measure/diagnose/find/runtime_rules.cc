@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "base/text.h"
@@ -86,6 +87,26 @@ double length_share(const Observation& seen) {
     const bool is_asked = entry.empty() || code_role_of(entry, function.library) == CodeRole::kLength ||
                           entry.find("scanf") != std::string::npos;
     share += is_asked ? function.cpu_share : 0;
+  }
+  return share;
+}
+
+// A file that is opened again is read again, into a buffer that is made again: what the same function takes for that.
+double share_of_reading_again(const Observation& seen) {
+  const auto opens = std::find_if(seen.functions.begin(), seen.functions.end(),
+                                  [](const HotFunction& of) { return of.role == CodeRole::kFileNames; });
+  if (opens == seen.functions.end() || opens->caller.empty()) return 0;
+  double share = 0;
+  for (const HotFunction& function : seen.functions) {
+    if (function.role == CodeRole::kFileNames || !function.works_for_caller() || function.caller != opens->caller)
+      continue;
+    const bool reads = function.role == CodeRole::kInputOutput && function.function.find("read") != std::string::npos;
+    static constexpr std::array<std::string_view, 6> kStreams = {"filebuf", "fstream",   "fopen",
+                                                                 "fclose",  "_IO_file_", "istream"};
+    const bool is_stream = std::any_of(kStreams.begin(), kStreams.end(), [&](std::string_view of) {
+      return function.entry.find(of) != std::string::npos || function.function.find(of) != std::string::npos;
+    });
+    if (reads || is_stream) share += function.cpu_share;
   }
   return share;
 }
@@ -284,7 +305,8 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
   // The kernel walks the path, makes a descriptor, and takes it down again, each time for the same answer.
   if (seen.share_of(CodeRole::kFileNames) >= kLeastRuntimeShare) {
     Finding finding = of_role(evidence, CodeRole::kFileNames, "file-opens", "opening, closing and finding files");
-    finding.gain_ratio *= kAlmostAll / kAvoidable;
+    finding.gain_ratio =
+        kAlmostAll * (seen.share_of(CodeRole::kFileNames) + share_of_reading_again(seen)) * evidence.busy_ratio();
     finding.advice = "keep files open, read once what does not change, remember what was found";
     finding.if_wrong = "changes that others make to these files are seen later; descriptors that stay in use";
     finding.proof = "strace -f -c -e trace=%file,close, and which paths come again: strace -f -e trace=%file";

@@ -34,7 +34,10 @@ double beyond_own_work(const Evidence& evidence) {
   const ThreadTimes& idle = evidence.seen.idle;
   const double elsewhere_s = idle.of(ThreadState::kStorage) + idle.of(ThreadState::kSleep) +
                              idle.of(ThreadState::kNetwork) + idle.of(ThreadState::kTerminal);
-  return std::max(0.0, 1 - (own_work_s(evidence.seen) + elsewhere_s) / std::max(1e-9, evidence.wall_s()));
+  // What else runs on this machine holds that work up as it does the rest.
+  const double cpu_s = evidence.seen.run.cpu_s();
+  const double held_up = evidence.others_took_cpus() && cpu_s > 0 ? 1 + evidence.seen.ready_s / cpu_s : 1;
+  return std::max(0.0, 1 - (own_work_s(evidence.seen) * held_up + elsewhere_s) / std::max(1e-9, evidence.wall_s()));
 }
 
 // A thread takes the kernel a stack, an entry in its tables, a CPU to wait for, and an end: more than the work of a

@@ -33,19 +33,24 @@ void add_shim(const ProgramFacts& program, const std::map<pid_t, std::vector<std
   }
 }
 
-// Whether threads other than those that ran alone did a part of the same kind, but a smaller one: else they are there
-// for something else, or it was other programs that held one of them up.
-bool others_worked_less(const std::vector<ThreadsLook>& spans, const CpuSamples& samples) {
-  constexpr double kLeast = 0.1, kMost = 0.87;
-  std::map<pid_t, double> alone_s, all;
+// Whether other threads than the one that was alone longest share its kind of work: of the uneven ones, a part that is
+// smaller, but of the same size; else other programs held one of them up, or they are there for something else.
+bool others_work_too(const std::vector<ThreadsLook>& spans, const CpuSamples& samples, bool is_serial) {
+  constexpr double kLeastOfAll = 0.2, kLeast = 0.1, kMost = 0.87;
+  std::map<pid_t, double> alone_s, samples_of;
   for (const ThreadsLook& span : spans) alone_s[span.runner] += span.end_s - span.start_s;
-  for (const CpuSample& sample : samples.samples) all[sample.thread] += 1;
+  for (const CpuSample& sample : samples.samples) samples_of[sample.thread] += 1;
   const auto longest = std::max_element(alone_s.begin(), alone_s.end(),
                                         [](const auto& a, const auto& b) { return a.second < b.second; });
   if (longest == alone_s.end()) return false;
-  double others = 0;
-  for (const auto& [thread, count] : all) others = thread == longest->first ? others : std::max(others, count);
-  return others >= kLeast * all[longest->first] && others <= kMost * all[longest->first];
+  double all = 0, most = 0;
+  for (const auto& [thread, count] : samples_of) {
+    if (thread == longest->first) continue;
+    all += count;
+    most = std::max(most, count);
+  }
+  const double own = samples_of[longest->first];
+  return is_serial ? all >= kLeastOfAll * own : most >= kLeast * own && most <= kMost * own;
 }
 
 // How long, what it costs, and what ran most then.
@@ -59,7 +64,7 @@ LoneTime lone_time(const std::vector<ThreadsLook>& spans, double cpus_count, uin
     lone.s += length_s;
     lost_s += length_s * (1 - span.running / cpus_count);
   }
-  if (!is_serial && !others_worked_less(spans, samples)) return {};
+  if (!others_work_too(spans, samples, is_serial)) return {};
   if (observation.run.wall_s > 0) lone.lost_ratio = std::min(1.0, lost_s / observation.run.wall_s);
   std::map<int32_t, size_t> seen;
   size_t samples_count = 0;

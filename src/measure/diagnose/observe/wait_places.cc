@@ -43,8 +43,14 @@ WaitKey wait_key_of(const ThreadWait& wait, const CodeMappings& mappings, CodeMa
     entry = top.place->function;
   for (const uint64_t word : wait.stack) {
     const StackFrame frame = frame_at(mappings, word, true, code);
-    if (frame.place == nullptr || frame.place->function.empty()) continue;
+    if (frame.place == nullptr) continue;
     const CodePlace& place = *frame.place;
+    // Of a program without symbols, its name has to do.
+    if (place.function.empty() && !is_runtime_library(frame.path)) {
+      key.source = frame.path.substr(frame.path.rfind('/') + 1);
+      break;
+    }
+    if (place.function.empty()) continue;
     if (is_runtime_library(frame.path) || is_system_source(place.source)) {
       entry = place.function;
       continue;
