@@ -134,8 +134,7 @@ void add_audit_command(CLI::App& app, CommandContext& context) {
       "further claims.")
       ->allow_extra_args(false);
   add_basic(*verb, "--fail-on", arguments->fail_on, "VERDICT",
-            "Ends with exit status 3 if a claim gets this verdict or a worse one: incomplete, doubtful or impossible. "
-            "Use it in scripts.")
+            "Ends with exit status 3 if a claim gets this verdict or a worse one. Use it in scripts.")
       ->check(CLI::IsMember({"incomplete", "doubtful", "impossible"}));
   add_basic(*verb, "--mlperf", arguments->results, "FILE",
             "Audits a table of published MLPerf results (CSV, may be gzip) instead.");

@@ -516,7 +516,7 @@ void add_system_options(CLI::App& verb, BenchArguments& arguments) {
                "Reads the prompts of an endpoint from this file, a line of JSON for each. By default they are made up.")
       ->group(group);
   add_advanced(verb, "--prompt-words", system.prompt_length, "N",
-               "The words of a prompt that is made up; of a transformer, its tokens. By default 128.")
+               "The words of a prompt that is made up; of a transformer, its tokens.")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
       ->capture_default_str()
       ->group(group);
@@ -531,7 +531,7 @@ void add_system_options(CLI::App& verb, BenchArguments& arguments) {
       ->allow_extra_args(false)
       ->group(group);
   add_advanced(verb, "--connections", system.most_connections, "N",
-               "Opens this many connections to an endpoint at once. Requests beyond them wait. By default 512.")
+               "Opens this many connections to an endpoint at once. Requests beyond them wait.")
       ->check(CLI::Range(int64_t{1}, int64_t{65536}))
       ->capture_default_str()
       ->group(group);
@@ -562,9 +562,8 @@ void add_bench_run_command(CLI::App& bench, CommandContext& context) {
   add_advanced(*verb, "--no-energy", arguments->no_energy, "Reads no energy meter.");
   add_advanced(*verb, "--forecast", arguments->forecast,
                "Shows the forecast for this machine beside the measurement. It is for the built-in transformer.");
-  add_advanced(
-      *verb, "--forecast-rounds", arguments->forecast_rounds, "N",
-      "Learns the forecast in this many rounds of some 20 s. 0 makes a rough one in a few seconds. By default 3.")
+  add_advanced(*verb, "--forecast-rounds", arguments->forecast_rounds, "N",
+               "Learns the forecast in this many rounds of some 20 s. 0 makes a rough one in a few seconds.")
       ->check(CLI::Range(int64_t{0}, int64_t{100}))
       ->capture_default_str();
   verb->footer(

@@ -290,7 +290,7 @@ void add_gemm_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   add_advanced(*verb, "--time-per-rung,--budget", arguments->budget, "TIME",
-               "Time for one rung; slow ones run less often, at least once")
+               "The time for one rung. Slow ones run less often, at least once.")
       ->capture_default_str();
   add_advanced(*verb, "--run-limit,--slow-limit", arguments->slow_limit, "TIME",
                "Skips a rung if one run of it would take longer than this.")

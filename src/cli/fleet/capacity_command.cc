@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/fleet/schedule_inputs.h"
 #include "cli/option_table.h"
+#include "cli/shared/amount_option.h"
 #include "cli/shared/table_options.h"
 #include "fleet/plan/size_cluster.h"
 #include "fleet/report/capacity_report.h"
@@ -26,8 +27,8 @@ namespace {
 struct CapacityArguments {
   ScheduleArguments inputs;
   std::vector<std::string> objectives, growth = {"1,1.25,1.5,2"}, errors = {"0,0.1,0.2,0.5,1"};
-  std::optional<double> budget;
-  fleet::CapacityGoal goal = fleet::CapacityGoal::kCost;
+  std::optional<double> most_cost_per_hour;
+  std::optional<fleet::CapacityGoal> goal;
   std::string policy = fleet::info(fleet::Policy::kMinimumCompletion).name;
   std::optional<int64_t> seeds, at_most;
   bool unbounded = false, strict = false, no_kill = false;
@@ -102,10 +103,10 @@ Result<fleet::CapacityRequest> plan_of(const CapacityArguments& arguments) {
   auto errors = ratios_or_none(arguments.errors, "--forecast-error", "0,0.1,0.2,0.5,1");
   if (!errors) return errors.error();
   request.errors = std::move(*errors);
-  request.goal = arguments.goal;
-  request.rule = arguments.strict ? fleet::SeedRule::kAll : fleet::SeedRule::kMedian;
+  request.goal = arguments.goal.value_or(fleet::CapacityGoal::kCost);
+  request.rule = arguments.strict ? fleet::SeedRule::kAll : fleet::SeedRule::kMost;
   request.simulation.kill_at_limit = !arguments.no_kill;
-  if (arguments.budget) request.budget_per_hour = *arguments.budget;
+  if (arguments.most_cost_per_hour) request.budget_per_hour = *arguments.most_cost_per_hour;
   if (arguments.inputs.is_mix() && !arguments.inputs.load && !arguments.inputs.jobs_per_hour) {
     return usage_error("bad-usage", "nothing says how fast the jobs come", "--jobs-per-hour",
                        "--jobs-per-hour R, or --load L: so much of what the cluster as given could carry at most");
@@ -119,8 +120,8 @@ int run_capacity(const CommandContext& context, const CapacityArguments& argumen
   if (!plan) return report_error(plan.error(), common);
   auto stream = read_job_stream(common, arguments.inputs);
   if (!stream) return report_error(stream.error(), common);
-  fleet::SizeClusterRequest request{std::move(*stream), std::move(*plan), common.seed, arguments.seeds,
-                                    arguments.at_most};
+  fleet::SizeClusterRequest request{std::move(*stream), std::move(*plan),  common.seed,
+                                    arguments.seeds,    arguments.at_most, arguments.goal.has_value()};
   if (arguments.unbounded) request.at_most = fleet::kAnyNumber;
   say_impossible_jobs(common, request.stream, fleet::candidates_of(request));
 
@@ -154,13 +155,13 @@ void add_objective_options(CLI::App& verb, CapacityArguments& arguments) {
             "What users are promised: p99-wait=60s, mean-wait=10s, mean-slowdown=5 at most, or deadline-share=0.99 at "
             "least. Repeatable.")
       ->required();
-  add_basic(verb, "--minimise", arguments.goal, "cost|nodes|power", "What the plan saves. By default cost.")
+  add_basic(verb, "--minimise", arguments.goal, "cost|nodes|power",
+            "What the plan saves. By default cost, or nodes where a price is not known.")
       ->transform(choices<fleet::CapacityGoal>({{"cost", fleet::CapacityGoal::kCost},
                                                 {"nodes", fleet::CapacityGoal::kNodes},
                                                 {"power", fleet::CapacityGoal::kPower}}));
-  add_basic(verb, "--max-cost-per-hour,--budget", arguments.budget, "MONEY",
-            "What all nodes together may cost per hour.")
-      ->check(CLI::NonNegativeNumber);
+  takes_amount(add_basic(verb, "--max-cost-per-hour,--budget", arguments.most_cost_per_hour, "MONEY",
+                         "The most that all nodes together may cost per hour."));
   CLI::Option* at_most =
       add_advanced(verb, "--at-most", arguments.at_most, "N",
                    "Allows at most this many nodes of each platform, in place of the cluster's numbers.")
@@ -169,7 +170,8 @@ void add_objective_options(CLI::App& verb, CapacityArguments& arguments) {
   add_advanced(verb, "--unbounded", arguments.unbounded, "Allows any number of nodes of each platform.")
       ->excludes(at_most)
       ->group(aim);
-  add_advanced(verb, "--strict", arguments.strict, "Asks that every seed meets the objectives, not only the median.")
+  add_advanced(verb, "--strict", arguments.strict,
+               "Asks that the objectives hold in every draw of the jobs, not only in 9 of 10.")
       ->group(aim);
 }
 
@@ -189,17 +191,17 @@ void add_capacity_command(CLI::App& app, CommandContext& context) {
       "times --rate-factor.");
   add_objective_options(*verb, *arguments);
   add_schedule_options(*verb, arguments->inputs);
-  add_advanced(*verb, "--policy", arguments->policy, "NAME", "How jobs are placed; see schedule simulate --help")
+  add_advanced(*verb, "--policy", arguments->policy, "NAME", "How jobs are placed: a policy of schedule simulate.")
       ->capture_default_str();
-  add_advanced(*verb, "--seeds", arguments->seeds, "N",
-               "Samples of the jobs, with seeds --seed, --seed + 1, ... (default: 3; "
-               "of --profile 10, of a trace 1)")
+  add_advanced(
+      *verb, "--seeds", arguments->seeds, "N",
+      "How many draws of the jobs the search uses, with seeds --seed, --seed + 1, ... By default 10, of a trace 1.")
       ->check(CLI::Range(1, 1000));
   add_advanced(*verb, "--growth", arguments->growth, "FACTOR,...",
-               "What if the load grows: factors, each planned anew; or none")
+               "Plans again for the load times these factors, or for none.")
       ->capture_default_str();
   add_advanced(*verb, "--forecast-error", arguments->errors, "RATIO,...",
-               "The plan again with forecasts wrong by these ratios on average; or none")
+               "Simulates the plan again with forecasts that are wrong by these ratios on average, or with none.")
       ->capture_default_str();
   add_advanced(*verb, "--warmup", arguments->request.warmup_share, "SHARE",
                "Leaves this share of the jobs, the first ones, out of the statistics.")

@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/fleet/schedule_inputs.h"
 #include "cli/option_table.h"
+#include "cli/shared/amount_option.h"
 #include "cli/shared/duration_option.h"
 #include "fleet/plan/simulate_jobs.h"
 #include "fleet/report/chrome_trace.h"
@@ -197,9 +198,8 @@ void add_schedule_command(CLI::App& app, CommandContext& context) {
   add_advanced(*verb, "--backfill", arguments->comparison.simulation.backfill,
                "Adds EASY backfilling to every policy that doesn't preempt.");
   add_advanced(*verb, "--no-kill", arguments->no_kill, "Lets jobs run past their time limits.");
-  add_advanced(*verb, "--tie", arguments->comparison.simulation.tie_ratio, "RATIO",
-               "Takes forecasts this close for equal: such a job may go to any of the best platforms.")
-      ->check(CLI::NonNegativeNumber)
+  takes_amount(add_advanced(*verb, "--tie", arguments->comparison.simulation.tie_ratio, "RATIO",
+                            "Takes forecasts this close for equal: such a job may go to any of the best platforms."))
       ->capture_default_str();
   add_advanced(*verb, "--policy-weight,--weight", arguments->comparison.simulation.weight, "SHARE",
                "The weight of energy or cost in the policies mct-energy and mct-cost, from 0 to 1.")
@@ -211,7 +211,8 @@ void add_schedule_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with tables and figures.");
   CLI::Option* trace = add_advanced(*verb, "--trace", arguments->trace, "FILE",
                                     "Writes a Chrome trace (JSON) of one policy, for ui.perfetto.dev.");
-  add_advanced(*verb, "--trace-policy", arguments->trace_policy, "NAME", "Which; without it, the first named, or mct")
+  add_advanced(*verb, "--trace-policy", arguments->trace_policy, "NAME",
+               "The policy that --trace shows. By default the first one of --policies, or mct.")
       ->needs(trace);
   add_advanced(*verb, "--jobs-csv", arguments->jobs_csv, "FILE",
                "Writes what became of each job under each policy, for the first seed.");

@@ -11,6 +11,7 @@
 #include "base/csv.h"
 #include "base/text.h"
 #include "cli/option_table.h"
+#include "cli/shared/amount_option.h"
 #include "cli/shared/duration_option.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
@@ -351,9 +352,11 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
   add_advanced(verb, "--synthetic", arguments.synthetic, "Makes a trace like that of the KTH SP2.")->group(jobs);
 
   const char* const machines = "Machines";
-  add_basic(verb, "--cluster", arguments.cluster_file, "FILE", "Groups of nodes as JSON (perfcast.cluster/1).");
+  add_basic(verb, "--cluster", arguments.cluster_file, "FILE",
+            "Reads the groups of nodes from this file (JSON, perfcast.cluster/1).");
   add_basic(verb, "--nodes", arguments.nodes, "PLATFORM=NODESxCORES",
-            "Nodes instead of a file; \"aws c7i.xlarge=4\" with --mix and --profile. Repeatable.")
+            "Says the nodes in place of a file. With --mix and --profile also instances, such as \"aws c7i.xlarge=4\". "
+            "Repeatable.")
       ->take_all()
       ->allow_extra_args(false);
   add_price_options(verb, arguments.prices,
@@ -361,8 +364,9 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
                     machines);
 
   const char* const stream = "The stream of jobs";
-  add_advanced(verb, "--jobs", arguments.jobs, "N",
-               "How many; of a trace the first so many (default: all; mix 10000; Gavel 3000)")
+  add_advanced(
+      verb, "--jobs", arguments.jobs, "N",
+      "How many jobs there are; of a trace the first ones. By default all of a trace, 10000 of --mix, 3000 of Gavel's.")
       ->check(CLI::Range(int64_t{1}, int64_t{100000000}))
       ->group(stream);
   add_basic(verb, "--load", arguments.load, "SHARE", "How much of the cluster arriving jobs ask for, such as 0.9.");
@@ -377,20 +381,20 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
   add_advanced(verb, "--rate-factor", arguments.rate_factor, "FACTOR", "Makes jobs arrive this many times as fast.")
       ->capture_default_str()
       ->group(stream);
-  add_advanced(verb, "--jobs-per-hour", arguments.jobs_per_hour, "N",
-               "Jobs that arrive per hour: of --gavel (default 4), and of --mix and --profile in place of a load.")
+  add_advanced(
+      verb, "--jobs-per-hour", arguments.jobs_per_hour, "N",
+      "How many jobs arrive per hour, in place of --load. It is for --mix, --profile and --gavel (by default 4).")
       ->group(stream);
   add_advanced(verb, "--deadline-factor", arguments.deadline_factor, "FACTOR",
-               "Each job's deadline: so many times as long after its arrival as it runs on its fastest platform of "
-               "the cluster, in the place of the source's own")
+               "Sets each job's deadline, in place of the source's own: after its arrival this many times its run time "
+               "on its fastest platform of the cluster.")
       ->group(stream);
   takes_duration(add_advanced(verb, "--mean-job", arguments.mean_job_s, "TIME",
                               "The mean length of a job of --mix over the platforms."))
       ->capture_default_str()
       ->group(stream);
-  add_advanced(verb, "--length-sigma", arguments.length_sigma, "SIGMA",
-               "The log-normal spread of the job lengths of --mix and --profile.")
-      ->check(CLI::NonNegativeNumber)
+  takes_amount(add_advanced(verb, "--length-sigma", arguments.length_sigma, "SIGMA",
+                            "The log-normal spread of the job lengths of --mix and --profile."))
       ->capture_default_str()
       ->group(stream);
   add_advanced(verb, "--cores-per-job", arguments.cores_per_job, "N", "Cores that each job of --mix asks for.")
@@ -398,17 +402,18 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
       ->capture_default_str()
       ->group(stream);
   add_advanced(verb, "--measured-on", arguments.measured_on, "PLATFORM",
-               "Platform of the cluster where each program of --mix was run once; without it, its mean time over the "
-               "cluster is what is known")
+               "The platform of the cluster where each program of --mix was run once. By default its mean time over "
+               "the cluster is what is known.")
       ->group(stream);
   add_advanced(verb, "--profile-weights,--weights", arguments.weights, "N,N,...",
-               "Share of each of several profiles in the jobs; by default alike")
+               "The share of each of several profiles in the jobs. By default they are alike.")
       ->delimiter(',')
       ->group(stream);
   add_advanced(verb, "--host", arguments.host, "PLATFORM",
                "The platform that the profiles were taken on, if its CPU hides its name.")
       ->group(stream);
-  add_advanced(verb, "--model", arguments.model, "NAME", "What forecasts --mix; see evaluate --models")
+  add_advanced(verb, "--model", arguments.model, "NAME",
+               "The model that forecasts the jobs of --mix: one of evaluate --models.")
       ->capture_default_str()
       ->group(stream);
   add_table_options(verb, arguments.corpus_table);

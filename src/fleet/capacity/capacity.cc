@@ -6,6 +6,8 @@
 #include <cmath>
 #include <set>
 
+#include "base/text.h"
+#include "fleet/capacity/capacity_draws.h"
 #include "fleet/capacity/capacity_evaluator.h"
 #include "fleet/capacity/capacity_request.h"
 #include "fleet/capacity/capacity_search.h"
@@ -31,7 +33,8 @@ class Planner {
 
   Result<CapacityAnswer> run() {
     PlanEvaluator evaluator(request_, samples_, unlimited_, 1, count_);
-    for (const auto step : {&Planner::bound, &Planner::plan, &Planner::second_best, &Planner::slack}) {
+    for (const auto step : {&Planner::bound, &Planner::plan, &Planner::second_best, &Planner::try_elsewhere,
+                            &Planner::would_meet, &Planner::slack}) {
       if (Status done = (this->*step)(evaluator); !done) return done.error();
     }
     if (Status done = sensitivity(); !done) return done.error();
@@ -91,7 +94,11 @@ class Planner {
                 "on at their mean rate, they would not"
               : ""));
     } else if (!answer_.meets) {
-      answer_.notes.push_back("no plan found within the limits meets the objectives: this one comes nearest");
+      answer_.notes.push_back(fmt::format(
+          "no plan found within the limits meets the objectives{}: this one comes nearest",
+          answer_.plan.draws > 1
+              ? fmt::format(" in {} of {} draws", seeds_needed(request_.rule, answer_.plan.draws), answer_.plan.draws)
+              : ""));
       if (info(request_.policy).choice == GroupChoice::kFirstDone) {
         answer_.notes.push_back(fmt::format(
             "under {} jobs may wait on purpose for a faster platform, which ends them sooner and makes waits longer: "
@@ -164,6 +171,72 @@ class Planner {
     auto samples = draw_samples(request_, factor);
     if (!samples) return samples.error();
     return PlanEvaluator(request_, *samples, unlimited_, factor, count_).result(answer_.plan.nodes);
+  }
+
+  // The search takes what its own draws like best: of the plans that it came upon the cheapest that others like, too.
+  Status try_elsewhere(PlanEvaluator& evaluator) {
+    if (!answer_.meets || request_.fresh_draws == 0) return {};
+    tell("fresh draws");
+    SizingInput limits = input_;
+    limits.budget_per_hour = request_.budget_per_hour;
+    std::vector<NodePlan> plans = evaluator.known_to_hold();
+    plans.push_back(answer_.plan.nodes);
+    const auto tried = fresh_.cheapest(evaluator, plans, answer_.plan.value, limits);
+    if (!tried) return tried.error();
+    if (!*tried) {
+      answer_.meets = answer_.plan.meets = false;
+      answer_.notes.emplace_back("no plan found within the limits holds in 9 of 10 further draws of the jobs");
+      return {};
+    }
+    const auto& [plan, held] = **tried;
+    answer_.fresh_draws = request_.fresh_draws;
+    answer_.fresh_held = held;
+    if (plan == answer_.plan.nodes) return {};
+    auto whole = evaluator.result(plan);
+    if (!whole) return whole.error();
+    const double least = answer_.plan.value;
+    std::vector<std::string> parts;
+    for (size_t g = 0; g < plan.size(); ++g) {
+      if (answer_.plan.nodes[g] > 0) {
+        parts.push_back(fmt::format("{} x {}", answer_.plan.nodes[g], printable(request_.candidates[g].platform)));
+      }
+    }
+    const std::string cheaper = join(parts, " + ");
+    answer_.complete = false;
+    is_replaced_ = true;
+    answer_.notes.push_back(fmt::format(
+        "{} holds in the search's own draws, and in fewer than {} of {} others: this plan "
+        "is dearer by {:.1f}%",
+        cheaper, fresh_draws_needed(request_.fresh_draws), request_.fresh_draws, 100 * (whole->value / least - 1)));
+    answer_.plan = std::move(*whole);
+    if (answer_.second_best && !(answer_.second_best->value >= answer_.plan.value)) answer_.second_best.reset();
+    return {};
+  }
+
+  // What meeting would take, where the limits are in the way.
+  Status would_meet(PlanEvaluator&) {
+    if (answer_.meets) return {};
+    tell("without limits");
+    SizingInput endless = input_;
+    for (NodeGroup& candidate : endless.candidates) candidate.nodes = candidate.nodes == 0 ? 0 : kAnyNumber;
+    CapacitySizing sizing(endless);
+    PlanEvaluator evaluator(request_, samples_, sizing, 1, count_);
+    const auto found = search_plans(evaluator, sizing, fewer_plans());
+    if (!found) return found.error();
+    if (!found->best) return {};
+    NodePlan plan = *found->best;
+    if (request_.fresh_draws > 0) {
+      const auto value = evaluator.value(plan);
+      if (!value) return value.error();
+      const auto tried = fresh_.cheapest(evaluator, {plan}, *value, endless);
+      if (!tried) return tried.error();
+      if (!*tried) return {};
+      plan = (**tried).first;
+    }
+    auto whole = evaluator.result(plan);
+    if (!whole) return whole.error();
+    answer_.would_meet = std::move(*whole);
+    return {};
   }
 
   Status slack(PlanEvaluator&) {
@@ -260,7 +333,7 @@ class Planner {
     if (answer_.meets && answer_.lower_bound > 0) {
       answer_.gap_ratio = (answer_.plan.value - answer_.lower_bound) / answer_.lower_bound;
     }
-    if (answer_.meets && !answer_.complete && request_.goal != CapacityGoal::kPower) {
+    if (answer_.meets && !answer_.complete && !is_replaced_ && request_.goal != CapacityGoal::kPower) {
       answer_.notes.push_back(
           fmt::format("cheaper plans were left untried after {} in one search", request_.most_plans));
     }
@@ -275,7 +348,9 @@ class Planner {
   const SizingInput& input_;
   CapacitySizing unlimited_;  // but for the candidates' numbers
   CapacityCount count_;
+  FreshDraws fresh_{request_, unlimited_, count_};
   CapacityAnswer answer_;
+  bool is_replaced_ = false;  // by a plan that holds in more draws than the search's
 };
 
 }  // namespace
@@ -291,6 +366,8 @@ const char* name_of(CapacityGoal goal) {
   }
   return "";
 }
+
+size_t seeds_needed(SeedRule rule, size_t seeds) { return rule == SeedRule::kAll ? seeds : (9 * seeds + 9) / 10; }
 
 Result<CapacityAnswer> plan_capacity(const CapacityRequest& request) {
   if (Status checked = check_request(request); !checked) return checked.error();

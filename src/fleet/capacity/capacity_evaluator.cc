@@ -51,52 +51,65 @@ Status PlanEvaluator::simulate_next(const NodePlan& plan, Record& record) {
   return {};
 }
 
+namespace {
+
+// The value that the best `needed` of these keep; unknown where one of them is.
+double kept_value(const ServiceObjective& objective, std::vector<double> values, size_t needed) {
+  const bool at_least = info(objective.metric).at_least;
+  std::sort(values.begin(), values.end(), [at_least](double a, double b) {
+    if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);  // unknown ones are the worst
+    return at_least ? a > b : a < b;
+  });
+  return values[std::min(needed, values.size()) - 1];
+}
+
+}  // namespace
+
 std::vector<ServiceResult> PlanEvaluator::service(const Record& record) const {
   std::vector<ServiceResult> results;
+  const size_t needed = seeds_needed(request_.rule, record.measures.size());
   for (const ServiceObjective& objective : request_.objectives) {
     ServiceResult result;
     result.objective = objective;
     std::vector<double> values;
-    bool all = true, any_impossible = false;
+    bool any_impossible = false;
     for (const PlanMeasure& measure : record.measures) {
       values.push_back(measure.value(objective.metric));
-      all = all && meets(objective, values.back());
       any_impossible = any_impossible || measure.impossible > 0;
     }
     result.low = *std::min_element(values.begin(), values.end());
     result.high = *std::max_element(values.begin(), values.end());
     result.median = median(values);
-    result.meets = !any_impossible && (request_.rule == SeedRule::kAll ? all : meets(objective, result.median));
+    result.kept = kept_value(objective, values, needed);
+    result.meets = !any_impossible && meets(objective, result.kept);
     if (info(objective.metric).at_least) {
-      result.slack = result.median - objective.target;
+      result.slack = result.kept - objective.target;
     } else if (objective.target > 0) {
-      result.slack = (objective.target - result.median) / objective.target;
+      result.slack = (objective.target - result.kept) / objective.target;
     }
     results.push_back(result);
   }
   return results;
 }
 
+size_t PlanEvaluator::draws_held(const Record& record) const {
+  return static_cast<size_t>(
+      std::count_if(record.measures.begin(), record.measures.end(), [this](const PlanMeasure& measure) {
+        return measure.impossible == 0 && std::all_of(request_.objectives.begin(), request_.objectives.end(),
+                                                      [&measure](const ServiceObjective& objective) {
+                                                        return meets(objective, measure.value(objective.metric));
+                                                      });
+      }));
+}
+
 // Nothing where the seeds still to come could turn it.
 std::optional<bool> PlanEvaluator::decided(const Record& record) const {
-  const size_t seeds = samples_.size();
-  const size_t most_failures = request_.rule == SeedRule::kAll ? 0 : seeds / 2;
-  bool all_pass = record.measures.size() == seeds;
+  const size_t needed = seeds_needed(request_.rule, samples_.size()), held = draws_held(record);
   for (const PlanMeasure& measure : record.measures) {
     if (measure.impossible > 0) return false;
   }
-  if (record.measures.size() == seeds) {
-    for (const ServiceResult& result : service(record)) all_pass = all_pass && result.meets;
-    return all_pass;
-  }
-  bool certain = request_.rule == SeedRule::kMedian;
-  for (const ServiceObjective& objective : request_.objectives) {
-    size_t passed = 0;
-    for (const PlanMeasure& measure : record.measures) passed += meets(objective, measure.value(objective.metric));
-    if (record.measures.size() - passed > most_failures) return false;
-    certain = certain && passed > seeds / 2;
-  }
-  if (certain) return true;
+  if (held >= needed) return true;
+  if (held + samples_.size() - record.measures.size() < needed) return false;
   return std::nullopt;
 }
 
@@ -116,7 +129,7 @@ Result<double> PlanEvaluator::shortfall_of(const NodePlan& plan) {
     if (Status done = simulate_next(plan, known); !done) return done.error();
   }
   double sum = 0;
-  for (const ServiceResult& result : service(known)) sum += shortfall(result.objective, result.median);
+  for (const ServiceResult& result : service(known)) sum += shortfall(result.objective, result.kept);
   for (const PlanMeasure& measure : known.measures) sum += static_cast<double>(measure.impossible);
   return sum;
 }
@@ -140,8 +153,12 @@ Result<PlanResult> PlanEvaluator::result(const NodePlan& plan) {
   result.cost_per_hour = cost_per_hour(request_, plan);
   result.fluid_load = load(plan);
   result.service = service(known);
-  result.meets = result.fluid_load < 1 && std::all_of(result.service.begin(), result.service.end(),
-                                                      [](const ServiceResult& service) { return service.meets; });
+  result.draws = known.measures.size();
+  result.draws_held = draws_held(known);
+  const bool any_impossible = std::any_of(known.measures.begin(), known.measures.end(),
+                                          [](const PlanMeasure& measure) { return measure.impossible > 0; });
+  result.meets =
+      result.fluid_load < 1 && !any_impossible && result.draws_held >= seeds_needed(request_.rule, result.draws);
   std::vector<double> power_w;
   result.utilisation.assign(plan.size(), kUnknown);
   for (size_t g = 0, group = 0; g < plan.size(); ++g) {

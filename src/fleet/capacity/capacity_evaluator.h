@@ -46,6 +46,7 @@ class PlanEvaluator {
   Status simulate_next(const NodePlan& plan, Record& record);
   std::optional<bool> decided(const Record& record) const;
   std::vector<ServiceResult> service(const Record& record) const;
+  size_t draws_held(const Record& record) const;
 
   const CapacityRequest& request_;
   const std::vector<Workload>& samples_;

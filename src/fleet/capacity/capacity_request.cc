@@ -38,7 +38,7 @@ Status check_candidates(const CapacityRequest& request) {
                    where,
                    "a price per node hour (0 only with a number of nodes): in the cluster file, or in a price list for "
                    "an instance "
-                   "type; or another goal (nodes) and no budget"};
+                   "type; or another goal (nodes) and no limit of the cost per hour"};
     }
     if (request.goal != CapacityGoal::kPower) continue;
     if (std::isnan(candidate.idle_w_per_node) || std::isnan(candidate.busy_w_per_node) ||

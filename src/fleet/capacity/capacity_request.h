@@ -12,7 +12,8 @@ Status check_request(const CapacityRequest& request);
 // One sample for each seed: "bad-demand", with what is wrong with it; check_workload's errors, "missing-platform".
 Result<std::vector<Workload>> draw_samples(const CapacityRequest& request, double rate_factor);
 
-// What today's samples come to as flows, without a budget: "no-candidate-fits", check_objectives' errors.
+// What today's samples come to as flows, without a limit of the cost per hour: "no-candidate-fits", check_objectives'
+// errors.
 Result<SizingInput> sizing_input(const CapacityRequest& request, const std::vector<Workload>& samples);
 
 }  // namespace perfcast::fleet

@@ -143,7 +143,7 @@ class PlanSearch {
       if (strongest.error().kind != ErrorKind::kInfeasible) return strongest.error();
       result_.impossible = infeasible_error("budget-too-small",
                                             "no plan within the cost limit and the candidates' numbers holds every job",
-                                            "the limits", "a larger budget, more nodes");
+                                            "the limits", "a higher cost limit per hour, or more nodes");
       return {};
     }
     result_.nearest = strongest->nodes;

@@ -18,8 +18,8 @@ struct SearchResult {
   std::optional<Error> impossible;
 };
 
-// `sizing` has the candidates' numbers and the budget that hold for this search; it may allow less than the evaluator
-// knows. At most `most_plans` plans are simulated. Errors: the simulator's and the linear program's.
+// `sizing` has the candidates' numbers and the most cost per hour that hold for this search; it may allow less than the
+// evaluator knows. At most `most_plans` plans are simulated. Errors: the simulator's and the linear program's.
 Result<SearchResult> search_plans(PlanEvaluator& evaluator, const CapacitySizing& sizing, int64_t most_plans);
 
 // Fluid load at which Allen and Cunneen's formula for one pool of servers would just meet the objectives on waits: a

@@ -65,9 +65,9 @@ class CapacitySizing {
   explicit CapacitySizing(SizingInput input);
 
   // Least weight of nodes that carry `rate_factor` times the load at a fluid load of `rho` at most. With rho = 1 no
-  // stable plan weighs less. "infeasible": not within the candidates' numbers and the budget.
+  // stable plan weighs less. "infeasible": not within the candidates' numbers and the most cost per hour.
   Result<SizedPlan> cheapest(double rho, double rate_factor) const;
-  // The plan within the candidates' numbers and the budget that carries most. "unbounded" without limits.
+  // The plan within the candidates' numbers and the most cost per hour that carries most. "unbounded" without limits.
   Result<SizedPlan> strongest() const;
   // Fluid load at a rate factor of 1: from 1 on queues grow without end; infinite where a kind can run nowhere.
   double load(const NodePlan& plan);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "fleet/capacity/demand.h"
@@ -11,7 +13,10 @@
 namespace perfcast::fleet {
 namespace {
 
-constexpr int64_t kSampledSeeds = 3, kForecastSeeds = 10;
+constexpr int64_t kSampledSeeds = 10;
+constexpr size_t kFreshDraws = 100;
+
+bool has_price(const NodeGroup& group) { return group.nodes == 0 || !std::isnan(group.price_per_node_hour); }
 
 CapacityRequest filled_in(const SizeClusterRequest& request) {
   const JobStream& stream = request.stream;
@@ -29,7 +34,11 @@ CapacityRequest filled_in(const SizeClusterRequest& request) {
     return workload;
   };
   // A trace is the same for every seed.
-  const int64_t seeds = request.seeds.value_or(stream.forecast ? kForecastSeeds : stream.generated ? kSampledSeeds : 1);
+  const bool is_drawn = stream.forecast || stream.generated;
+  const int64_t seeds = request.seeds.value_or(is_drawn ? kSampledSeeds : 1);
+  if (is_drawn) plan.fresh_draws = kFreshDraws;
+  const bool priced = std::all_of(plan.candidates.begin(), plan.candidates.end(), has_price);
+  if (!request.goal_is_given && !priced && std::isnan(plan.budget_per_hour)) plan.goal = CapacityGoal::kNodes;
   plan.seeds.clear();
   for (int64_t i = 0; i < seeds; ++i) plan.seeds.push_back(request.seed + static_cast<uint64_t>(i));
   plan.perturb = nullptr;
@@ -60,7 +69,7 @@ void note_short_stream(const CapacityRequest& plan, const Workload& sample, std:
   }
 }
 
-// Of forecast times: what the samples, each with times of its own, say beside their median.
+// Of forecast times: in how many samples, each with times of its own, the plan is overloaded.
 Status note_samples(const SizeClusterRequest& request, const CapacityRequest& plan, const CapacityAnswer& answer,
                     std::vector<std::string>& notes) {
   if (!request.stream.forecast) return {};
@@ -82,15 +91,6 @@ Status note_samples(const SizeClusterRequest& request, const CapacityRequest& pl
                     "than forecast",
                     overloaded, plan.seeds.size()));
   }
-  for (const ServiceResult& service : answer.plan.service) {
-    const bool at_least = info(service.objective.metric).at_least;
-    const double worst = at_least ? service.low : service.high;
-    if (!service.meets || (at_least ? worst >= service.objective.target : worst <= service.objective.target)) continue;
-    notes.push_back(
-        fmt::format("{} is met by the median of {} samples, not by each: the worst reaches {:.3g} "
-                    "(every one: a strict plan)",
-                    info(service.objective.metric).name, plan.seeds.size(), worst));
-  }
   return {};
 }
 
@@ -107,6 +107,10 @@ Result<CapacityAnswer> size_cluster(const SizeClusterRequest& request) {
   auto answer = plan_capacity(plan);
   if (!answer) return answer;
   std::vector<std::string> notes = {"jobs: " + request.stream.source};
+  if (plan.goal != request.plan.goal) {
+    const auto first = std::find_if_not(plan.candidates.begin(), plan.candidates.end(), has_price);
+    notes.push_back("the plan has the fewest nodes: the price of " + first->platform + " is not known");
+  }
   if (!request.stream.cluster.note.empty()) notes.push_back("cluster: " + request.stream.cluster.note);
   // What the reader of a trace counted and mended; of made jobs, the first sample's.
   auto sample = request.stream.jobs(request.seed);

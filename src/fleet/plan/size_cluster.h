@@ -17,8 +17,9 @@ struct SizeClusterRequest {
   // currency, demand, rate, seeds, and `perturb` where there are errors and the policy goes by forecasts.
   CapacityRequest plan;
   uint64_t seed = 1;
-  std::optional<int64_t> seeds;    // samples, with seed, seed + 1, ...; absent: 3, of a trace 1, of forecast times 10
+  std::optional<int64_t> seeds;    // samples, with seed, seed + 1, ...; absent: 10, of a trace 1
   std::optional<int64_t> at_most;  // nodes of each platform in the place of the cluster's, or kAnyNumber
+  bool goal_is_given = true;       // false: the fewest nodes where cost is the goal and prices are missing
 };
 
 // The stream's groups, with as many nodes as can be had.

@@ -35,8 +35,8 @@ std::string metric_text(ServiceMetric metric, double value) {
 ReportTable service_table(const std::vector<ServiceResult>& service, bool with_slack) {
   using enum Quantity;
   using Row = ServiceResult;
-  const auto value = [](const char* name, double Row::*of) {
-    return ColumnOf<Row>(name, name, kNumber, of,
+  const auto value = [](const char* name, double Row::*of, const char* title = nullptr) {
+    return ColumnOf<Row>(name, title == nullptr ? name : title, kNumber, of,
                          [of](const Row& row) { return metric_text(row.objective.metric, row.*of); });
   };
   const auto limit = [](const Row& row) {
@@ -57,6 +57,7 @@ ReportTable service_table(const std::vector<ServiceResult>& service, bool with_s
                      value("median", &Row::median),
                      value("low", &Row::low),
                      value("high", &Row::high),
+                     value("kept", &Row::kept, "counts"),
                      {with_slack ? "slack" : "", "slack", kShare, &Row::slack, 0},
                      {with_slack ? "rate_factor_limit" : "", "holds up to", kNumber, &Row::rate_limit, limit},
                      {with_slack ? "rate_factor_limit_is_floor" : "", "", kYes, [](const Row& row) {
@@ -70,6 +71,8 @@ void put_plan(Json& json, const CapacityAnswer& answer, const PlanResult& plan, 
   json["plan"] = plan_json(answer, plan.nodes);
   put_known(json, "cost", plan.cost_per_hour);
   json["meets"] = plan.meets;
+  json["draws"] = plan.draws;
+  json["draws_held"] = plan.draws_held;
   json["nodes"] = plan.node_count;
   put_known(json, "average_power_w", plan.average_power_w);
   put_known(json, "fluid_load", plan.fluid_load);
@@ -103,6 +106,10 @@ std::string value_text(const CapacityAnswer& answer, double value) {
   return fmt::format("{:.0f} node{}", value, std::round(value) == 1 ? "" : "s");
 }
 
+std::string rate_text(double jobs_per_s) {
+  return jobs_per_s < 1 ? human_number(3600 * jobs_per_s) + " jobs/h" : human_number(jobs_per_s) + " jobs/s";
+}
+
 std::string plan_table(const CapacityAnswer& answer) {
   TextTable table;
   table.add_column("platform", Align::kLeft);
@@ -125,8 +132,7 @@ std::string sensitivity_table(const CapacityAnswer& answer) {
   table.add_column("", Align::kLeft);
   for (const SensitivityRow& row : answer.sensitivity) {
     std::vector<std::string> cells = {percent(row.error_ratio, 0)};
-    for (const ServiceResult& result : row.service)
-      cells.push_back(metric_text(result.objective.metric, result.median));
+    for (const ServiceResult& result : row.service) cells.push_back(metric_text(result.objective.metric, result.kept));
     cells.emplace_back(row.meets ? "meets" : "MISSES");
     table.add_row(std::move(cells));
   }
@@ -144,7 +150,7 @@ std::string growth_table(const CapacityAnswer& answer) {
     table.add_row({fmt::format("x {:.4g}", row.rate_factor),
                    row.plan ? plan_text(answer, row.plan->nodes) : "none with the candidates' numbers",
                    row.plan ? value_text(answer, row.plan->value) : "-", value_text(answer, row.lower_bound),
-                   row.plan && !row.within_budget ? "over budget" : ""});
+                   row.plan && !row.within_budget ? "above the cost limit" : ""});
   }
   return table.to_text();
 }
@@ -152,17 +158,32 @@ std::string growth_table(const CapacityAnswer& answer) {
 std::string summary_text(const CapacityAnswer& answer) {
   std::string text = fmt::format("{}: {}\n", answer.meets ? "plan" : "no plan meets; the nearest",
                                  plan_text(answer, answer.plan.nodes));
+  if (answer.plan.draws > 1) {
+    text += fmt::format("holds in {} of {} draws", answer.plan.draws_held, answer.plan.draws);
+    if (answer.fresh_draws > 0) {
+      text += fmt::format(", and in {} of {} that were not used to find it", answer.fresh_held, answer.fresh_draws);
+    }
+    text += "\n";
+  }
+  if (answer.would_meet) {
+    text += fmt::format(
+        "without limits {} would{}, {}\n", plan_text(answer, answer.would_meet->nodes),
+        answer.would_meet->draws > 1
+            ? fmt::format(" hold in {} of {} draws", answer.would_meet->draws_held, answer.would_meet->draws)
+            : " meet",
+        value_text(answer, answer.would_meet->value));
+  }
   const double power_w = answer.plan.average_power_w;
   text += fmt::format("cost: {}; power: {}; fluid load: {}\n", cost_text(answer, answer.plan.cost_per_hour),
                       std::isnan(power_w) ? "not known" : fmt::format("{:.0f} W on the average", power_w),
                       number(answer.plan.fluid_load, 3));
   if (!std::isnan(answer.budget_per_hour))
-    text += fmt::format("budget: {}\n", cost_text(answer, answer.budget_per_hour));
+    text += fmt::format("cost limit: {}\n", cost_text(answer, answer.budget_per_hour));
   text += fmt::format("lower bound without queues: {} ({})", value_text(answer, answer.lower_bound),
                       plan_text(answer, answer.lower_bound_nodes));
   if (!std::isnan(answer.gap_ratio))
     text += fmt::format("; the plan is {:.1f}% above it", std::max(0.0, 100 * answer.gap_ratio));
-  text += fmt::format("\n{} jobs/s, policy {}, {} plans in {} simulations", human_number(answer.arrivals_per_s),
+  text += fmt::format("\n{}, policy {}, {} plans in {} simulations", rate_text(answer.arrivals_per_s),
                       info(answer.policy).name, answer.plans, answer.simulations);
   if (answer.complete) text += "; nothing cheaper is left to try";
   return text + "\n";
@@ -173,9 +194,10 @@ std::string summary_text(const CapacityAnswer& answer) {
 std::string capacity_text(const CapacityAnswer& answer) {
   std::string text = summary_text(answer);
   text += "\n" + plan_table(answer);
-  text +=
-      "\n" + rows_text(picked(service_table(answer.plan.service, true),
-                              {"objective", "target", "median", "low", "high", "slack", "rate_factor_limit", "meets"}));
+  std::vector<std::string_view> shown = {"objective", "target", "median"};
+  if (answer.plan.draws > 1) shown.insert(shown.end(), {"low", "high", "kept"});  // of one draw all are the same
+  shown.insert(shown.end(), {"slack", "rate_factor_limit", "meets"});
+  text += "\n" + rows_text(picked(service_table(answer.plan.service, true), shown));
   if (answer.second_best) {
     text += fmt::format("\nsecond best: {}, {}\n", plan_text(answer, answer.second_best->nodes),
                         value_text(answer, answer.second_best->value));
@@ -197,6 +219,11 @@ Json capacity_json(const CapacityAnswer& answer) {
   json["policy"] = info(answer.policy).name;
   if (!answer.currency.empty()) json["currency"] = answer.currency;
   json["arrivals_per_s"] = answer.arrivals_per_s;
+  if (answer.fresh_draws > 0) {
+    json["fresh_draws"] = answer.fresh_draws;
+    json["fresh_draws_held"] = answer.fresh_held;
+  }
+  if (answer.would_meet) put_plan(json["would_meet"] = Json::object(), answer, *answer.would_meet, false);
   put_known(json, "budget_per_hour", answer.budget_per_hour);
   json["lower_bound"]["plan"] = plan_json(answer, answer.lower_bound_nodes);
   put_known(json["lower_bound"], "value", answer.lower_bound);

@@ -71,7 +71,7 @@ TEST(CapacityReport, SaysWhatTheBudgetReaches) {
   const std::string text = capacity_text(*answer);
   EXPECT_THAT(text, testing::StartsWith("no plan meets; the nearest: 4 x B\n"));
   EXPECT_THAT(text, HasSubstr("MISSES"));
-  EXPECT_THAT(text, HasSubstr("over budget"));
+  EXPECT_THAT(text, HasSubstr("above the cost limit"));
 }
 
 TEST(CapacityReport, TheSameRequestGivesTheSameBytes) {

@@ -197,7 +197,8 @@ ReportTable partitions_table(const SlurmAdvice& advice) {
         [=](const Row& row) {
           return row.of.partition.price_per_hour ? short_number(row.nodes_charged, 3) : std::string("-");
         }},
-       {"cost", "cost per run", kNumber, &Row::cost, [=](const Row& row) { return short_number(row.cost, 3); }},
+       {"cost", "cost per run", kNumber, &Row::cost,
+        [](const Row& row) { return row.cost ? money_text(*row.cost) : std::string("-"); }},
        {"note", " ", kText, [](const Row& row) { return row.note.empty() ? ReportValue() : ReportValue(row.note); },
         [](const Row& row) { return row.chosen ? "chosen" : row.note; }}});
 }

@@ -77,6 +77,9 @@ TEST(AdviceTest, ChargesWhatTheJobAsksFor) {
   EXPECT_DOUBLE_EQ(*advice->rows[0].cost, 3.0 / 16 * 10 / 3600);
   EXPECT_DOUBLE_EQ(*advice->rows[1].cost, 0.5 * 10 / 3600);
   EXPECT_THAT(advice->notes, ElementsAre());
+  EXPECT_THAT(to_text(*advice), HasSubstr("0.0625      0.000521  chosen"));
+  const auto short_run = advise(job, "p", {partition("p", 0.1, 0.5, 64)}, {});
+  EXPECT_THAT(to_text(*short_run), HasSubstr("  0.00000868  chosen"));  // 1 s x 0.5 x 4/64 / 3600
 }
 
 TEST(AdviceTest, LimitsTheTimeByTheUpperEnd) {
