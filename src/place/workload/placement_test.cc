@@ -225,9 +225,9 @@ TEST(Placement, TakesDevicesOfAPriceList) {
   EXPECT_EQ(placement.currency, "EUR");
   EXPECT_DOUBLE_EQ(*placement.rows[3].price_per_hour, 2);
   EXPECT_FALSE(placement.rows[0].price_per_hour);
-  EXPECT_THAT(placement.notes,
-              ElementsAre("prices: prices.csv", "1 of 3 prices matches no device and no instance type of the rows: a "
-                                                "nothing (prices.csv:4; near: Beaten, Too small, ...)"));
+  EXPECT_THAT(placement.notes, ElementsAre("prices: prices.csv",
+                                           "1 of 3 prices matches no device and no instance type of the rows: a "
+                                           "nothing (prices.csv:4; near: Beaten, Too small, ...)"));
 }
 
 TEST(Placement, PricesOfTheRowsInstanceTypesLeaveNoNote) {

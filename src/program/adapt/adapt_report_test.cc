@@ -50,7 +50,7 @@ TEST(AdaptReport, SaysWhatTheRunsGained) {
   EXPECT_TRUE(adapt_as_json(report)["cross_check"]["gained"]);
   report.check = {5, std::log(1.05), std::log(1.08), std::log(1.04), 0.25};
   EXPECT_THAT(adapt_as_text(report, {}, ""),
-              HasSubstr("from\n  facts alone by 5.0%; 25% of what they say is taken, with which it is 4.0%\n"));
+              HasSubstr("facts alone by 5.0%; 25%\n  of what they say is taken, with which it is 4.0%\n"));
   EXPECT_EQ(adapt_as_json(report)["cross_check"]["kept_share"], 0.25);
   report.check = {5, std::log(1.05), std::log(1.08), std::log(1.05), 0};
   EXPECT_THAT(adapt_as_text(report, {}, ""), HasSubstr("nothing gained: each of the 5 programs"));

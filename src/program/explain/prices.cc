@@ -150,8 +150,8 @@ Status PriceList::choose_region(const PriceOptions& options, std::vector<PriceRo
                                        : "one of the list's, such as " +
                                              printable(nearest_names(options.region, {names.begin(), names.end()})));
     }
-    std::erase_if(rows, [&](const PriceRow& row) { return !row.region.empty() && !is_region(row, options.region); });
     regions_ = found->region;
+    std::erase_if(rows, [&](const PriceRow& row) { return !row.region.empty() && !is_region(row, options.region); });
     return {};
   }
   std::erase_if(rows, [&](const PriceRow& row) { return !row.region.empty() && chosen[row.vendor] != row.region; });

@@ -114,7 +114,7 @@ TEST(PriceList, ReadsAwssJson) {
   EXPECT_EQ(offer->memory_gib("aws", "u-6tb1.metal"), 6144);
   EXPECT_EQ(offer->prices()[0].where, "index.json: AAAA");
   EXPECT_EQ(offer->source_in_words(), "prices: index.json (AWS's offer file, region eu-west-1), of 2026-11-01");
-  EXPECT_TRUE(PriceList::parse(seed("aws_offer.json"), "index.json", {.region = "EU (Ireland)"}));
+  EXPECT_EQ(PriceList::parse(seed("aws_offer.json"), "index.json", {.region = "EU (Ireland)"})->regions(), "eu-west-1");
   const auto products = PriceList::parse(seed("aws_get_products.json"), "p.json");
   ASSERT_TRUE(products) << to_text(products.error());
   EXPECT_EQ(products->prices().size(), 2u);

@@ -58,6 +58,49 @@ TEST(TransferPrior, WhatWasMeasuredIsKnown) {
   EXPECT_GT((after.mean - before.mean).minCoeff(), 0);
 }
 
+// In closed form what leaving each out one by one gives.
+TEST(TransferPrior, RunsAreCheckedAgainstEachOther) {
+  const AdaptWorld world = adapt_world();
+  const auto prior = TransferPrior::learn(world.platforms, first(20), world.log_times, {}, world.programs, {});
+  ASSERT_TRUE(prior);
+  const Gaussian belief = prior->prior(21);
+  const std::vector<Eigen::Index> where = {1, 4, 6, 9, 12};
+  const Eigen::VectorXd times = world.log_times.col(21)(where);
+  double facts = 0, runs = 0;
+  for (size_t left = 0; left < where.size(); ++left) {
+    std::vector<Eigen::Index> others = where;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(left));
+    const Gaussian without = prior->update(belief, others, world.log_times.col(21)(others));
+    const double time = times(static_cast<Eigen::Index>(left));
+    facts += std::abs(belief.mean(where[left]) - time) / 5;
+    runs += std::abs(without.mean(where[left]) - time) / 5;
+  }
+  const TransferCheck check = prior->check(belief, where, times);
+  EXPECT_EQ(check.programs, 5U);
+  EXPECT_NEAR(check.facts_error_log, facts, 1e-9);
+  EXPECT_NEAR(check.runs_error_log, runs, 1e-9);
+  EXPECT_EQ(check.share, 1);
+  EXPECT_EQ(check.kept_error_log, check.runs_error_log);
+  EXPECT_EQ(prior->check(belief, {1}, times.head(1)).programs, 0U);  // nothing is left to forecast it from
+
+  // Up and down by turns, where a shift of one is a shift of all.
+  Eigen::VectorXd contrary = belief.mean(where);
+  for (Eigen::Index i = 0; i < contrary.size(); ++i) contrary(i) += i % 2 == 0 ? 0.5 : -0.5;
+  const TransferCheck worse = prior->check(belief, where, contrary);
+  EXPECT_LT(worse.share, 1);
+  EXPECT_LE(worse.kept_error_log, worse.facts_error_log + TransferCheck::kWorseByChanceLog / 5);
+}
+
+TEST(TransferPrior, AShareOfAnUpdateLeavesItsDoubt) {
+  Gaussian prior{Eigen::VectorXd::Constant(1, 1.0), Eigen::MatrixXd::Constant(1, 1, 4.0)};
+  Gaussian updated{Eigen::VectorXd::Constant(1, 3.0), Eigen::MatrixXd::Constant(1, 1, 1.0)};
+  const Gaussian half = TransferPrior::with_share(prior, updated, 0.5);
+  EXPECT_DOUBLE_EQ(half.mean(0), 2);
+  EXPECT_DOUBLE_EQ(half.covariance(0, 0), 4 - 0.75 * 3);
+  EXPECT_EQ(TransferPrior::with_share(prior, updated, 0).mean(0), 1);
+  EXPECT_EQ(TransferPrior::with_share(prior, updated, 1).covariance(0, 0), 1);
+}
+
 TEST(TransferPrior, AbsentTimesAreCarriedOver) {
   AdaptWorld world = adapt_world();
   for (Eigen::Index p = 0; p < 10; ++p) {
