@@ -83,13 +83,13 @@ std::string instances_as_table(const program::ForecastReport& report, const Fore
 // Where the prices are from, and what was not chosen from.
 std::string price_lines(const program::ForecastReport& report) {
   if (report.price_source.empty()) return "";
-  std::string text = lines_of("", "  ", report.price_source);
+  std::string text = lines_of("", "  ", "prices: " + report.price_source);
   if (report.types_left_out == 0) return text;
   const bool is_one = report.types_left_out == 1;
   return text + lines_of("", "  ",
-                         fmt::format("{}: {} instance type{} with shared or burstable vCPUs; --shared chooses among {}",
+                         fmt::format("{}: {} instance type{} with shared or burstable vCPUs; --shared adds {}",
                                      report.choice.fastest ? "left out" : "nothing to choose from but",
-                                     report.types_left_out, is_one ? "" : "s", is_one ? "it, too" : "them, too"));
+                                     report.types_left_out, is_one ? "" : "s", is_one ? "it" : "them"));
 }
 
 // "fastest: aws c7a.large (8.1 s a run, 0.53 USD per 1000 runs with 2 copies side by side; 61% likely within 5% of the

@@ -119,7 +119,10 @@ Status take_prices(const program::PriceList& prices, const std::vector<GroupMach
                      said(prices.currency()),
                  "the cluster", "one currency, stated in both; or a price in the list for every group"};
   }
-  if (takes_any) cluster.currency = prices.currency();
+  if (takes_any) {
+    cluster.currency = prices.currency();
+    cluster.note += (cluster.note.empty() ? "" : "; ") + ("prices: " + prices.source_in_words());
+  }
   if (!without.empty()) {
     cluster.note += (cluster.note.empty() ? "" : "; ") + std::string("no price is known for ") + join(without, ", ");
   }

@@ -108,7 +108,7 @@ TEST(InstanceGroups, TakePricesByTheirNames) {
   EXPECT_TRUE(std::isnan(cluster.groups[2].price_per_node_hour));
   EXPECT_EQ(cluster.groups[3].price_per_node_hour, 0.7);
   EXPECT_EQ(cluster.currency, "USD");
-  EXPECT_EQ(cluster.note, "no price is known for epyc");
+  EXPECT_EQ(cluster.note, "prices: prices.csv; no price is known for epyc");
 }
 
 TEST(InstanceGroups, TwoCurrenciesAreRefusedWhereBothCount) {

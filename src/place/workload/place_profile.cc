@@ -37,7 +37,7 @@ Result<Placement> place_profile(const program::Forecaster& forecaster, const Pro
   placement.workload = report->program;
   placement.currency = report->currency;
   placement.notes = report->notes;
-  if (!report->price_source.empty()) placement.notes.push_back(report->price_source);
+  if (!report->price_source.empty()) placement.notes.push_back("prices: " + report->price_source);
   if (!report->in_distribution) {
     placement.notes.emplace_back("out of distribution: the program is unlike those that the model was trained on");
   }

@@ -518,7 +518,7 @@ void take_prices(const program::PriceList& prices, Placement& placement) {
     }
     row.price_time();
   }
-  placement.notes.push_back(prices.source_in_words());
+  placement.notes.push_back("prices: " + prices.source_in_words());
   note_unmatched(prices, placement);
 }
 

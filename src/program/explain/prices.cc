@@ -260,7 +260,7 @@ std::string PriceList::source_in_words() const {
     if (all_regions_ > 1) words.back() += " of " + std::to_string(all_regions_);
   }
   if (is_spot_) words.emplace_back("spot");
-  std::string text = "prices: " + printable(source_);
+  std::string text = printable(source_);
   if (!words.empty()) text += " (" + join(words, ", ") + ")";
   if (!date_.empty()) text += (is_of_file_ ? ", the file of " : ", of ") + date_;
   return text;

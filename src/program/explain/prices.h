@@ -49,7 +49,7 @@ class PriceList {
   // How the file was read where that isn't plain: "decimal commas". A person should see it.
   const std::string& form() const { return form_; }
   bool with_shared() const { return with_shared_; }
-  // For people: "prices: vms.csv (SkyPilot's catalogue, region us-east-1 of 17, on demand), the file of 2026-11-20".
+  // For people: "vms.csv (SkyPilot's catalogue, region us-east-1 of 17, on demand), the file of 2026-11-20".
   std::string source_in_words() const;
   const std::string& date() const { return date_; }  // "2026-11-20": the list's own, else the file's; empty: unknown
   const std::string& regions() const { return regions_; }  // "us-east-1", or of several vendors each; empty: none said

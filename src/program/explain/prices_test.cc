@@ -87,7 +87,7 @@ TEST(PriceList, ReadsSkyPilotsCatalogue) {
   EXPECT_EQ(list->memory_gib("aws", "p3.2xlarge"), 61);
   EXPECT_EQ(list->currency(), "USD");
   EXPECT_EQ(list->regions(), "us-east-1");
-  EXPECT_EQ(list->source_in_words(), "prices: vms.csv (SkyPilot's catalogue, region us-east-1 of 2)");
+  EXPECT_EQ(list->source_in_words(), "vms.csv (SkyPilot's catalogue, region us-east-1 of 2)");
   EXPECT_EQ(PriceList::parse(seed("skypilot.csv"), "vms.csv", {.region = "EU-west-1"})->per_hour("aws", "m7i.large"),
             0.1124);
   // Of several zones the lowest.
@@ -113,7 +113,7 @@ TEST(PriceList, ReadsAwssJson) {
   EXPECT_EQ(offer->per_hour("aws", "m7i.large"), 0.1124);
   EXPECT_EQ(offer->memory_gib("aws", "u-6tb1.metal"), 6144);
   EXPECT_EQ(offer->prices()[0].where, "index.json: AAAA");
-  EXPECT_EQ(offer->source_in_words(), "prices: index.json (AWS's offer file, region eu-west-1), of 2026-11-01");
+  EXPECT_EQ(offer->source_in_words(), "index.json (AWS's offer file, region eu-west-1), of 2026-11-01");
   EXPECT_EQ(PriceList::parse(seed("aws_offer.json"), "index.json", {.region = "EU (Ireland)"})->regions(), "eu-west-1");
   const auto products = PriceList::parse(seed("aws_get_products.json"), "p.json");
   ASSERT_TRUE(products) << to_text(products.error());
