@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kLeastModelledShare = 0.08;
 constexpr double kMostModelledShare = 0.9;
+constexpr double kMuchMispredicted = 0.2;  // of less, what the model misses may be anything's
 // How busy units are: below the one whatever takes them longer is hidden, above the other nothing is.
 constexpr double kGapsHide = 0.5, kGapsAreGone = 0.8;
 
@@ -137,7 +138,7 @@ std::optional<Loss> modelled_by_branches(const Evidence& evidence) {
   const double by_penalty = *misses * evidence.design->mispredict_cycles / *cycles;
   // Indirect branches go wrong, too.
   const double of_these = *misses / (*misses + evidence.count("indirect_misses_count").value_or(0) + 1);
-  const double by_model = by_penalty >= kLeastModelledShare ? of_these * evidence.held_up_by("mispredicted") : 0;
+  const double by_model = by_penalty >= kMuchMispredicted ? of_these * evidence.held_up_by("mispredicted") : 0;
   loss.share = std::min(kMostModelledShare, std::max(by_penalty, by_model));
   loss.evidence.push_back(fmt::format("{:.1f}% of {} branches by a TAGE predictor, {} cycles each on {}",
                                       100 * *misses / *branches, human_number(*branches),

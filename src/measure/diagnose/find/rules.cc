@@ -145,6 +145,12 @@ std::vector<Finding> find_causes(const Evidence& evidence) {
   std::vector<Finding> findings;
   find_in_runtime(evidence, findings);
   find_in_waiting(evidence, findings);
+  // Starts, hand-overs, locks and faults are calls of the kernel, too, and have a cause of their own.
+  for (const char* const cause :
+       {"thread-starts", "process-starts", "hand-overs", "lock-contention", "oversubscription", "page-faults"}) {
+    if (!has_cause(findings, cause)) continue;
+    std::erase_if(findings, [](const Finding& finding) { return finding.cause == "system-calls"; });
+  }
   find_in_code(evidence, findings);
   find_in_counts(evidence, findings);
   find_in_roofline(evidence, findings);

@@ -46,7 +46,9 @@ void add_thread_starts(const Evidence& evidence, std::vector<Finding>& findings)
   const Observation& seen = evidence.seen;
   if (!seen.has_starts || seen.threads_started_count < 200) return;
   const double taken_s = seen.threads_started_count * evidence.costs.thread_start_s;
-  const double share = taken_s / std::max(1e-9, evidence.wall_s());
+  // Of the wall time, or of the CPU time: where others take CPUs, the wall time is theirs, too.
+  const double of_cpu = seen.run.cpu_s() > 0 ? taken_s / seen.run.cpu_s() * evidence.busy_ratio() : 0;
+  const double share = std::min(1.0, std::max(taken_s / std::max(1e-9, evidence.wall_s()), of_cpu));
   const double each_s = own_work_s(seen) / seen.threads_started_count;
   // The least of what starting takes here; with a thread's own work so short, the rest of the time is for it, too.
   if (share < kLeastWaitShare) return;
@@ -96,6 +98,10 @@ void add_hand_overs(const Evidence& evidence, std::vector<Finding>& findings) {
                                          human_number(switches), human_seconds(evidence.costs.wake_up_s)));
   for (const ThreadState of : {ThreadState::kSignal, ThreadState::kPipe, ThreadState::kNetwork, ThreadState::kPoll}) {
     if (seen.threads.of(of) > 0.2 * signals_s) add_places(evidence, of, finding);
+  }
+  // Small reads and writes that the other side waits for are these, and larger ones the same remedy.
+  for (Finding& other : findings) {
+    if (other.cause == "small-io") other.gain_ratio = std::min(other.gain_ratio, 0.9 * finding.gain_ratio);
   }
   finding.advice =
       "hand on many items at a time (batches, longer queues, blocks of rows between barriers), or do both "
