@@ -43,7 +43,7 @@ class Turns {
   // Whether one looks now. No pair is added where an interrupt or the time limit ended it and there are enough.
   Result<bool> run_pair(PairedSequence& sequence);
   void take(const ShiftInterval& log_ratio);
-  void take_counts(bool is_last);
+  void take_counts(bool is_last, bool uses_all);
   void decide_by_counts(bool is_last);
   bool is_clear() const { return result_.verdict != CompareVerdict::kUnclear; }
   double left_s() const { return request_.budget_s - spent_s(); }
@@ -178,9 +178,10 @@ void Turns::decide_by_counts(bool is_last) {
   result_.by_counts = is_clear();
 }
 
-// Once, at the first look: where times are not clear by then, counts may say that nothing differs.
-void Turns::take_counts(bool is_last) {
-  const double may_take_s = std::max(kShortestCounts * request_.budget_s, left_s() * (is_last ? 1 : kMostForCounts));
+// Once, at the first look; `uses_all`: may take all that is left of the time. Where times are not clear by then, counts
+// may say that nothing differs.
+void Turns::take_counts(bool is_last, bool uses_all) {
+  const double may_take_s = std::max(kShortestCounts * request_.budget_s, left_s() * (uses_all ? 1 : kMostForCounts));
   const bool is_tried = !why_not_counted_.empty() && may_take_s < 1.5 * counts_allowed_s_;
   if (request_.counted_runs >= 1 && result_.counts.empty() && !is_tried) {
     if (request_.progress) request_.progress("counting instructions");
@@ -253,10 +254,12 @@ Result<Comparison> Turns::run() {
     const bool is_cut = sequence.pairs() == before;
     // What is used of the budget doesn't depend on the coins; when somebody interrupts may.
     const double used = std::min(1.0, spent_s() / request_.budget_s);
-    ended = is_cut || sequence.pairs() >= kMostPairs || pair_s() + counts_s() > left_s();
-    if (*looks || ended) {
+    ended = is_cut || sequence.pairs() >= kMostPairs || pair_s() > left_s();
+    // Counts are not left to when there is no time for them.
+    const bool must_count = counts_s() > 0 && pair_s() + counts_s() > left_s();
+    if (*looks || ended || must_count) {
       take(sequence.look(ended && !result_.interrupted ? 1 : used));
-      if (!result_.interrupted) take_counts(ended || is_clear());
+      if (!result_.interrupted) take_counts(ended || is_clear(), ended || is_clear() || must_count);
     }
     report(sequence);
   }

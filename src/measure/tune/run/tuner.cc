@@ -298,7 +298,6 @@ Status Tuner::settle_finalists() {
   if (finalists.size() > kFinalists) finalists.resize(kFinalists);
   if (std::find(finalists.begin(), finalists.end(), best_) == finalists.end()) finalists.push_back(best_);
   if (finalists.size() > 1) {
-    // Rounds end together: no setting is to be left with its one lucky run.
     for (int round = 0; round < request_.repeats; ++round) {
       random_.shuffle(finalists);
       for (const size_t candidate : finalists) {
