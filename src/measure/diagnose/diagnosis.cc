@@ -238,6 +238,7 @@ Status DiagnosisSession::take_script_lines() {
   say("running it once with node's own profiler");
   ObserveRequest observe_request;
   observe_request.command = command;
+  observe_request.around = request_.around;
   observe_request.limit_s = request_.limit_s;
   const auto seen = observe(observe_request);
   if (!seen && seen.error().kind == ErrorKind::kInterrupted) return seen.error();
