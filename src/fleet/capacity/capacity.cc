@@ -74,9 +74,9 @@ class Planner {
     tell("search");
     auto found = search_plans(evaluator, limited(), request_.most_plans);
     if (!found) return found.error();
-    if (found->impossible) return *found->impossible;
+    if (found->impossible) return why_impossible(evaluator, *found->impossible);
     if (!found->best) {
-      if (Status done = without_each(evaluator, *found); !done) return done.error();
+      if (Status done = without_each(evaluator, request_.budget_per_hour, *found); !done) return done.error();
     }
     auto whole = evaluator.result(found->best ? *found->best : found->nearest);
     if (!whole) return whole.error();
@@ -99,14 +99,27 @@ class Planner {
           answer_.plan.draws > 1
               ? fmt::format(" in {} of {} draws", seeds_needed(request_.rule, answer_.plan.draws), answer_.plan.draws)
               : ""));
-      if (info(request_.policy).choice == GroupChoice::kFirstDone) {
-        answer_.notes.push_back(fmt::format(
-            "under {} jobs may wait on purpose for a faster platform, which ends them sooner and makes waits longer: "
-            "where waits are what counts, try sjf or fcfs",
-            info(request_.policy).name));
-      }
     }
     return {};
+  }
+  // Where only the cost limit is in the way, with the plan that would meet.
+  Error why_impossible(PlanEvaluator& evaluator, Error error) {
+    if (error.code != "budget-too-small") return error;
+    if (Status done = would_meet(evaluator); !done) return done.error();
+    if (!answer_.would_meet) return error;
+    error.expected += "; without limits " + join(plan_parts(answer_.would_meet->nodes), " + ") + " would meet";
+    if (const double cost = answer_.would_meet->cost_per_hour; !std::isnan(cost)) {
+      error.expected += fmt::format(", {:.{}f}{}{} an hour", cost, cost < 1 ? 3 : 2,
+                                    request_.currency.empty() ? "" : " ", printable(request_.currency));
+    }
+    return error;
+  }
+  std::vector<std::string> plan_parts(const NodePlan& plan) const {
+    std::vector<std::string> parts;
+    for (size_t g = 0; g < plan.size(); ++g) {
+      if (plan[g] > 0) parts.push_back(fmt::format("{} x {}", plan[g], printable(request_.candidates[g].platform)));
+    }
+    return parts;
   }
   static bool meets_all(const PlanResult& plan) {
     return std::all_of(plan.service.begin(), plan.service.end(), [](const ServiceResult& one) { return one.meets; });
@@ -114,10 +127,10 @@ class Planner {
 
   // More nodes aren't always better: where jobs wait for the fast platform on purpose, plans without it may meet what
   // no plan with it does.
-  Status without_each(PlanEvaluator& evaluator, SearchResult& found) {
+  Status without_each(PlanEvaluator& evaluator, double budget_per_hour, SearchResult& found) {
     for (size_t g = 0; g < input_.candidates.size(); ++g) {
       SizingInput input = input_;
-      input.budget_per_hour = request_.budget_per_hour;
+      input.budget_per_hour = budget_per_hour;
       input.candidates[g].nodes = 0;
       if (input_.candidates[g].nodes == 0 || composition(available(input)).empty()) continue;
       auto part = search_plans(evaluator, CapacitySizing(std::move(input)), fewer_plans());
@@ -195,13 +208,7 @@ class Planner {
     auto whole = evaluator.result(plan);
     if (!whole) return whole.error();
     const double least = answer_.plan.value;
-    std::vector<std::string> parts;
-    for (size_t g = 0; g < plan.size(); ++g) {
-      if (answer_.plan.nodes[g] > 0) {
-        parts.push_back(fmt::format("{} x {}", answer_.plan.nodes[g], printable(request_.candidates[g].platform)));
-      }
-    }
-    const std::string cheaper = join(parts, " + ");
+    const std::string cheaper = join(plan_parts(answer_.plan.nodes), " + ");
     answer_.complete = false;
     is_replaced_ = true;
     answer_.notes.push_back(fmt::format(
@@ -221,14 +228,23 @@ class Planner {
     for (NodeGroup& candidate : endless.candidates) candidate.nodes = candidate.nodes == 0 ? 0 : kAnyNumber;
     CapacitySizing sizing(endless);
     PlanEvaluator evaluator(request_, samples_, sizing, 1, count_);
-    const auto found = search_plans(evaluator, sizing, fewer_plans());
+    auto found = search_plans(evaluator, sizing, fewer_plans());
     if (!found) return found.error();
+    if (!found->best && !std::isnan(request_.budget_per_hour)) {  // as if no cost limit were given
+      found = search_plans(evaluator, unlimited_, request_.most_plans);
+      if (!found) return found.error();
+      if (!found->best) {
+        if (Status done = without_each(evaluator, kUnknown, *found); !done) return done.error();
+      }
+    }
     if (!found->best) return {};
     NodePlan plan = *found->best;
     if (request_.fresh_draws > 0) {
       const auto value = evaluator.value(plan);
       if (!value) return value.error();
-      const auto tried = fresh_.cheapest(evaluator, {plan}, *value, endless);
+      std::vector<NodePlan> plans = evaluator.known_to_hold();
+      plans.push_back(plan);
+      const auto tried = fresh_.cheapest(evaluator, plans, *value, endless);
       if (!tried) return tried.error();
       if (!*tried) return {};
       plan = (**tried).first;
@@ -336,6 +352,16 @@ class Planner {
     if (answer_.meets && !answer_.complete && !is_replaced_ && request_.goal != CapacityGoal::kPower) {
       answer_.notes.push_back(
           fmt::format("cheaper plans were left untried after {} in one search", request_.most_plans));
+    }
+    // At the lower bound no policy does better.
+    const bool about_waits = std::ranges::any_of(request_.objectives, [](const ServiceObjective& objective) {
+      return objective.metric != ServiceMetric::kDeadlineShare;
+    });
+    if (about_waits && composition(available(input_)).size() > 1 &&
+        info(request_.policy).choice == GroupChoice::kFirstDone && !(answer_.gap_ratio < 1e-9)) {
+      answer_.notes.push_back(
+          fmt::format("under {} jobs may wait on purpose for a faster platform: try --policy easy or sjf",
+                      info(request_.policy).name));
     }
     const auto waits_for_another = [](const JobRequest& job) { return job.after != kNoIndex; };
     if (std::any_of(samples_.front().jobs.begin(), samples_.front().jobs.end(), waits_for_another)) {

@@ -202,6 +202,10 @@ TEST(Capacity, ABudgetThatIsTooSmall) {
 
   request.budget_per_hour = 0.5;
   EXPECT_EQ(error_of(request), "budget-too-small");
+  const auto impossible = plan_capacity(request);
+  ASSERT_FALSE(impossible);
+  EXPECT_THAT(impossible.error().expected,
+              testing::MatchesRegex(".*without limits 1[0-9] x A would meet, 1.\\.00.* an hour"));
 }
 
 TEST(Capacity, TooFewNodesToBeHad) {

@@ -93,7 +93,7 @@ std::string schedule_html(const ScheduleReport& report, const ErrorSweep& sweep)
   const std::vector<PolicyRow> rows = policy_rows(report);
   Page page;
   page.title = "perfcast schedule" + (report.workload.source.empty() ? "" : " of " + report.workload.source);
-  page.lead = join(verdict_of(report, rows).lines, ". ");
+  page.lead = join(verdict_of(rows).lines, ". ");
   page.facts_html = facts(report);
   page.style = kStyle;
   page.hidden_svg = patterns();

@@ -178,7 +178,7 @@ Json to_json(const ScheduleReport& report) {
     item["notes"] = row.runs.front()->outcome.notes;
     policies.push_back(std::move(item));
   }
-  const ScheduleVerdict verdict = verdict_of(report, rows);
+  const ScheduleVerdict verdict = verdict_of(rows);
   if (verdict.best != nullptr) {
     Json& item = json["verdict"] = Json::object();
     item["policy"] = verdict.best->policy;
@@ -270,7 +270,7 @@ std::string to_text(const ScheduleReport& report) {
   const std::vector<PolicyRow> rows = policy_rows(report);
   const size_t seeds = seeds_of(report).size();
   std::string text;
-  for (const std::string& line : verdict_of(report, rows).lines) text += wrapped(line, 110, "", "  ") + "\n";
+  for (const std::string& line : verdict_of(rows).lines) text += wrapped(line, 110, "", "  ") + "\n";
   if (!text.empty()) text += "\n";
   text += fmt::format("{} jobs of {}, {} nodes with {} cores", report.workload.size(),
                       report.workload.source.empty() ? "the workload" : printable(report.workload.source),

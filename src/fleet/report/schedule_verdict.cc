@@ -73,38 +73,37 @@ std::string reason(const ScheduleVerdict& verdict) {
 }
 
 // The oracle knows the times and not the best order: others may come before it.
-std::vector<std::string> before_oracle(const ScheduleReport& report, const std::vector<PolicyRow>& rows) {
+std::vector<std::string> before_oracle(const std::vector<PolicyRow>& rows) {
+  const auto count = [&rows](double PolicyRow::*ratio) {
+    return std::ranges::count_if(
+        rows, [ratio](const PolicyRow& row) { return !is_reference(row.policy) && row.*ratio < 1 - kBeatsOracle; });
+  };
   std::vector<std::string> ahead;
-  for (const PolicyRow& row : rows) {
-    for (const auto& [ratio, what] :
-         {std::pair{row.completion_to_oracle, "mean completion"}, std::pair{row.makespan_to_oracle, "makespan"}}) {
-      if (is_reference(row.policy) || !(ratio < 1 - kBeatsOracle)) continue;
-      ahead.push_back(fmt::format("{} ({:.3f} of its {})", row.policy, ratio, what));
-      break;
-    }
+  for (const auto& [policies, what] : {std::pair{count(&PolicyRow::completion_to_oracle), "mean completion"},
+                                       std::pair{count(&PolicyRow::makespan_to_oracle), "makespan"}}) {
+    if (policies == 0) continue;
+    const char* const noun = !ahead.empty() ? "" : policies == 1 ? " policy" : " policies";
+    ahead.push_back(fmt::format("{}{} in {}", policies, noun, what));
   }
   if (ahead.empty()) return {};
-  const bool one_platform = report.cluster.groups.size() == 1;
-  return {
-      fmt::format("{} {} before the oracle: it knows the true times, but takes jobs as they come, each to where it is "
-                  "done first{}. "
-                  "{} take jobs in another order",
-                  join(ahead, ", "), ahead.size() == 1 ? "comes" : "come",
-                  one_platform ? "; on one platform it has no choice, and is no bound" : "; it is no bound",
-                  ahead.size() == 1 ? "Such a policy may" : "Such policies may")};
+  return {"the oracle comes behind " + join(ahead, ", ") +
+          ": it knows the true times, but takes jobs in the order in which they come"};
 }
 
 }  // namespace
 
-ScheduleVerdict verdict_of(const ScheduleReport& report, const std::vector<PolicyRow>& rows) {
+ScheduleVerdict verdict_of(const std::vector<PolicyRow>& rows) {
   ScheduleVerdict verdict;
   auto order = by_completion(rows);
   const auto random = std::ranges::find(rows, "random", &PolicyRow::policy);
   if (order.size() == 1 && random != rows.end()) order.push_back(&*random);
   if (order.size() >= 2) {
     verdict.best = order[0];
-    const auto fcfs = std::ranges::find(order, "fcfs", [](const PolicyRow* row) { return row->policy; });
-    verdict.against = fcfs == order.end() || *fcfs == verdict.best ? order[1] : *fcfs;
+    verdict.against = order[1];
+    for (const char* const used : {"fcfs", "easy"}) {
+      const auto rival = std::ranges::find(order, used, [](const PolicyRow* row) { return row->policy; });
+      if (rival != order.end() && *rival != verdict.best) verdict.against = *rival;
+    }
     verdict.seeds = std::min(verdict.best->runs.size(), verdict.against->runs.size());
     for (size_t i = 0; i < verdict.seeds; ++i) {
       verdict.ahead +=
@@ -146,7 +145,7 @@ ScheduleVerdict verdict_of(const ScheduleReport& report, const std::vector<Polic
                                           verdict.best->policy, duration_text(verdict.best->middle.makespan_s)));
     }
   }
-  for (std::string& line : before_oracle(report, rows)) verdict.lines.push_back(std::move(line));
+  for (std::string& line : before_oracle(rows)) verdict.lines.push_back(std::move(line));
   return verdict;
 }
 

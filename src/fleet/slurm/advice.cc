@@ -30,14 +30,32 @@ int64_t whole_minutes_s(double seconds) {
 }
 
 // The longest upper end of those that are chosen; none where one has none.
-std::optional<int64_t> time_limit_of(const SlurmAdvice& advice) {
+std::optional<double> longest_upper_s(const SlurmAdvice& advice) {
   double longest_s = 0;
   for (const AdviceRow& row : advice.rows) {
     if (!row.chosen) continue;
     if (!row.of.forecast->time_upper_s || !std::isfinite(*row.of.forecast->time_upper_s)) return std::nullopt;
     longest_s = std::max(longest_s, *row.of.forecast->time_upper_s);
   }
-  return whole_minutes_s(longest_s);
+  return longest_s;
+}
+
+// Whether the job's time is known from the forecast, and what that says of the script's own limit.
+void limit_time(const JobScript& job, const std::string& other_run, SlurmAdvice& advice) {
+  const auto longest_s = longest_upper_s(advice);
+  const std::string own = job.time.empty() ? "" : "--time=" + printable(job.time);
+  if (!other_run.empty() || !job.runs_more.empty()) {
+    const std::string both = other_run.empty() || job.runs_more.empty() ? "" : "; ";
+    advice.notes.push_back(other_run + both + job.runs_more +
+                           ": the forecast is of one profiled run, so no --time is given here; " +
+                           (own.empty() ? "set --time for the whole job yourself" : "the script's " + own + " stays"));
+  } else if (longest_s) {
+    advice.time_limit_s = whole_minutes_s(*longest_s);
+  }
+  if (other_run.empty() && longest_s && job.time_limit_s && static_cast<double>(*job.time_limit_s) < *longest_s) {
+    advice.notes.push_back("the script's " + own + " may end the job early: " + human_seconds(*longest_s) +
+                           " is the upper end of the time's 90% interval");
+  }
 }
 
 }  // namespace
@@ -86,7 +104,7 @@ Result<std::string> program_key(const JobScript& job) {
 }
 
 Result<SlurmAdvice> advise(const JobScript& job, const std::string& program, std::vector<PartitionForecast> partitions,
-                           const AdviceSettings& settings) {
+                           const AdviceSettings& settings, const std::string& other_run) {
   SlurmAdvice advice;
   advice.program = program;
   advice.script = job.source;
@@ -131,18 +149,14 @@ Result<SlurmAdvice> advise(const JobScript& job, const std::string& program, std
     row.chosen = true;
     advice.chosen.push_back(row.of.partition.name);
   }
-  advice.time_limit_s = time_limit_of(advice);
+  limit_time(job, other_run, advice);
   if (!whole_nodes.empty()) {
     advice.notes.push_back("whole nodes are charged on " + join(whole_nodes, ", ") +
                            ": the file of partitions does not state the cores of a node");
   }
-  if (advice.time_limit_s && job.time_limit_s && *job.time_limit_s < *advice.time_limit_s) {
-    advice.notes.push_back("the script's --time=" + printable(job.time) + " may end the job early: " +
-                           slurm_time_text(*advice.time_limit_s) + " is the upper end of its 90% interval");
-  }
-  if (!job.partition.empty()) {
+  if (!job.partition.empty() && job.partition != join(advice.chosen, ",")) {
     advice.notes.push_back("the script names partition " + printable(job.partition) +
-                           ": Slurm takes that one, whatever is best");
+                           ": --partition on sbatch's command line overrides it");
   }
   return advice;
 }
@@ -222,19 +236,21 @@ Json to_json(const SlurmAdvice& advice) {
 }
 
 std::string to_text(const SlurmAdvice& advice) {
-  std::string text = "program: " + advice.program;
-  if (!advice.command.empty()) text += "      runs: " + printable(advice.command.substr(0, 80));
-  text += "\nreference: " + printable(advice.reference) + "      ";
-  text += advice.in_distribution ? "in distribution\n" : "OUT OF DISTRIBUTION: intervals are widened\n";
-  for (const std::string& note : advice.notes) text += "note: " + printable(note) + "\n";
-  text += "\n" + rows_text(partitions_table(advice)) + "\n";
+  std::string text = "submit with: sbatch --partition=" + join(advice.chosen, ",");
+  if (advice.time_limit_s) text += " --time=" + slurm_time_text(*advice.time_limit_s);
+  text += " " + printable(advice.script) + "\n";
   if (advice.chosen.size() > 1) {
     text += fmt::format("within {:g}% of the best, all are as good: Slurm takes the one that starts first\n",
                         100 * advice.settings.tie_ratio);
   }
-  text += "submit with: sbatch --partition=" + join(advice.chosen, ",");
-  if (advice.time_limit_s) text += " --time=" + slurm_time_text(*advice.time_limit_s);
-  return text + " " + printable(advice.script) + "\n";
+  text += "\nprogram: " + advice.program;
+  if (!advice.command.empty()) text += "      runs: " + printable(advice.command.substr(0, 80));
+  text += "\nreference: " + printable(advice.reference) + "      ";
+  text += advice.in_distribution ? "in distribution\n" : "OUT OF DISTRIBUTION: intervals are widened\n";
+  text += "\n" + rows_text(partitions_table(advice));
+  if (!advice.notes.empty()) text += "\n";
+  for (const std::string& note : advice.notes) text += "note: " + printable(note) + "\n";
+  return text;
 }
 
 }  // namespace perfcast::fleet

@@ -53,7 +53,7 @@ struct SlurmAdvice {
   std::vector<AdviceRow> rows;  // best first, those that can't be chosen behind
   std::vector<std::string> chosen;
   // For sbatch --time: the longest upper end among the chosen partitions, in whole minutes. Absent where seconds are
-  // not known.
+  // not known, and where the job is not one run of what was forecast.
   std::optional<int64_t> time_limit_s;
   std::vector<std::string> notes;
 };
@@ -70,10 +70,11 @@ std::string slurm_time_text(int64_t seconds);
 Result<std::string> program_key(const JobScript& job);
 
 // Ranks and chooses; ties go to all best partitions. Partitions of unknown platform, and those whose nodes have fewer
-// cores than a task asks for, are listed and never chosen. Error "no-partition" where none is left, "missing-price"
+// cores than a task asks for, are listed and never chosen. `other_run`: why the script runs something else than was
+// forecast; empty where it doesn't. Error "no-partition" where none is left, "missing-price"
 // where the goal is cost and a partition that could be chosen has no price.
 Result<SlurmAdvice> advise(const JobScript& job, const std::string& program, std::vector<PartitionForecast> partitions,
-                           const AdviceSettings& settings);
+                           const AdviceSettings& settings, const std::string& other_run = {});
 
 CacheEntry to_cache_entry(const SlurmAdvice& advice, int64_t now_unix_s);
 

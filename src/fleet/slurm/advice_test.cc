@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 
 #include "base/json.h"
+#include "base/text.h"
 
 namespace perfcast::fleet {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 PartitionForecast partition(const std::string& name, double rpv, std::optional<double> price = {},
                             std::optional<int64_t> cores = {}) {
@@ -88,9 +90,14 @@ TEST(AdviceTest, LimitsTheTimeByTheUpperEnd) {
   job.time_limit_s = 600;
   auto advice = advise(job, "p", {partition("a", 40), partition("b", 80)}, {AdviceSettings::Goal::kTime, 1});
   EXPECT_EQ(advice->time_limit_s, 27 * 60);  // 80 x 20 s = 26:40, the longer of both
-  EXPECT_THAT(advice->notes, ElementsAre(HasSubstr("--time=10 may end the job early: 00:27:00 is the upper end")));
+  EXPECT_THAT(advice->notes,
+              ElementsAre(HasSubstr("--time=10 may end the job early: " + human_seconds(1600) + " is the upper")));
   EXPECT_THAT(to_text(*advice), HasSubstr("sbatch --partition=a,b --time=00:27:00 "));
   EXPECT_EQ(to_json(*advice)["time_limit_s"], 1620);
+  job.time_limit_s = 1601;  // below the whole minutes, above the upper end
+  advice = advise(job, "p", {partition("b", 80)}, {});
+  EXPECT_EQ(advice->time_limit_s, 27 * 60);
+  EXPECT_THAT(advice->notes, ElementsAre());
   PartitionForecast without = partition("a", 1);
   without.forecast->time_s.reset();
   without.forecast->time_upper_s.reset();
@@ -100,6 +107,30 @@ TEST(AdviceTest, LimitsTheTimeByTheUpperEnd) {
   EXPECT_EQ(slurm_time_text(1), "00:01:00");
   EXPECT_EQ(slurm_time_text(60), "00:01:00");
   EXPECT_EQ(slurm_time_text(86'401), "1-00:01:00");
+}
+
+TEST(AdviceTest, GivesNoTimeWhereTheJobIsNotTheProfiledRun) {
+  JobScript job;
+  job.source = "job.sh";
+  job.time = "08:00:00";
+  job.time_limit_s = 8 * 3600;
+  auto advice = advise(job, "p", {partition("a", 1)}, {}, "the script runs x, the profile is of p");
+  EXPECT_EQ(advice->time_limit_s, std::nullopt);
+  EXPECT_THAT(to_text(*advice), StartsWith("submit with: sbatch --partition=a job.sh\n\n"));
+  EXPECT_THAT(advice->notes,
+              ElementsAre("the script runs x, the profile is of p: the forecast is of one profiled run, so no --time "
+                          "is given here; the script's --time=08:00:00 stays"));
+  job = {};
+  job.runs_more = "the script runs commands in a loop";
+  advice = advise(job, "p", {partition("a", 1)}, {});
+  EXPECT_EQ(advice->time_limit_s, std::nullopt);
+  EXPECT_THAT(advice->notes, ElementsAre(HasSubstr("in a loop: the forecast is of one profiled run, so no --time is "
+                                                   "given here; set --time for the whole job yourself")));
+  // One run alone is longer than the script allows.
+  job.time = "1";
+  job.time_limit_s = 19;
+  advice = advise(job, "p", {partition("a", 1)}, {});
+  EXPECT_THAT(advice->notes, ElementsAre(HasSubstr("--time=1 stays"), HasSubstr("--time=1 may end the job early")));
 }
 
 TEST(AdviceTest, LeavesOutWhatCantBeChosenAndSaysWhy) {
@@ -131,8 +162,9 @@ TEST(AdviceTest, TextAndJsonSayTheSame) {
   const auto advice = advise(job, "gzip", {partition("a", 1.2), partition("b", 0.8)}, {});
   const std::string text = to_text(*advice);
   EXPECT_THAT(text, HasSubstr("b          CPU of b       0.80  0.40 .. 1.60   8.00 s  chosen"));
-  EXPECT_THAT(text, HasSubstr("sbatch --partition=b --time=00:01:00 job.sh\n"));
-  EXPECT_THAT(text, HasSubstr("the script names partition a"));
+  EXPECT_THAT(text, StartsWith("submit with: sbatch --partition=b --time=00:01:00 job.sh\n\nprogram: gzip"));
+  EXPECT_THAT(text, HasSubstr("\n\nnote: the script names partition a: --partition on sbatch's command line "
+                              "overrides it\n"));
   const Json json = to_json(*advice);
   EXPECT_EQ(json["schema"], "perfcast.slurm-advice/1");
   EXPECT_EQ(json["chosen"], Json::array({"b"}));

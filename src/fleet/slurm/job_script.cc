@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -155,8 +156,50 @@ std::vector<std::vector<std::string>> simple_commands(const std::vector<std::str
   return commands;
 }
 
+// Commands that are no program of a job, and take time nevertheless.
+constexpr std::string_view kTakesTime = "cp mv sleep eval sbcast";
+
+// What else than one run of the program takes a job's time.
+class OtherWork {
+ public:
+  // The words of a simple command, behind its launchers.
+  void take(std::vector<std::string> words) {
+    if (words.empty()) return;
+    if (has_word("for while until select", words[0])) ++open_loops_;
+    if (words[0] == "done" && open_loops_ > 0) --open_loops_;
+    if (has_word("if elif while until", words[0])) {  // a condition is a command, too
+      words = program_of({words.begin() + 1, words.end()}).words;
+    }
+    if (words.empty() || (has_word(kNotTheProgram, words[0]) && !has_word(kTakesTime, words[0]))) return;
+    in_loop_ = in_loop_ || open_loops_ > 0;
+    if (words[0].ends_with("()")) return;  // a function's head
+    ++runs_;
+    const std::string name = words[0].substr(words[0].rfind('/') + 1);
+    if (seen_.insert(name).second) names_.push_back(name);
+  }
+  // `program`: its file name. Empty: there is nothing else.
+  std::string text(const std::string& program) const {
+    if (in_loop_) return "the script runs commands in a loop";
+    std::vector<std::string> others;
+    for (const std::string& name : names_) {
+      if (name != program) others.push_back(name.substr(0, 80));
+    }
+    if (others.size() > 3) others = {others[0], others[1], std::to_string(others.size() - 2) + " more"};
+    if (!others.empty()) return "the script also runs " + printable(join(others, ", "));
+    return runs_ > 1 ? "the script runs the program " + std::to_string(runs_) + " times" : "";
+  }
+
+ private:
+  int open_loops_ = 0;
+  bool in_loop_ = false;
+  size_t runs_ = 0;
+  std::vector<std::string> names_;  // each once, in the order of the script
+  std::set<std::string> seen_;
+};
+
 void find_command(const std::vector<std::string_view>& lines, JobScript& job) {
   LaunchedProgram chosen;
+  OtherWork other;
   bool cut_short = false;
   std::string logical;
   for (const std::string_view raw : lines) {
@@ -175,6 +218,7 @@ void find_command(const std::vector<std::string_view>& lines, JobScript& job) {
     }
     for (const auto& simple : simple_commands(*words)) {
       LaunchedProgram program = program_of(simple);
+      other.take(program.words);
       if (program.words.empty() || has_word(kNotTheProgram, program.words[0])) continue;
       if (chosen.launched && !program.launched) continue;
       chosen = std::move(program);
@@ -184,6 +228,10 @@ void find_command(const std::vector<std::string_view>& lines, JobScript& job) {
       break;  // a here-document follows
     }
   }
+  if (!chosen.words.empty()) job.runs_more = other.text(chosen.words[0].substr(chosen.words[0].rfind('/') + 1));
+  if (cut_short && job.runs_more.empty()) {
+    job.runs_more = "the script may run more behind quoted text or a here-document";
+  }
   if (chosen.words.empty()) {
     job.command_unclear = cut_short ? "the script's commands end in quoted text or a here-document"
                                     : "the script has no command that looks like a program";
@@ -191,6 +239,7 @@ void find_command(const std::vector<std::string_view>& lines, JobScript& job) {
     job.command_unclear = "the program is only known when the script runs: " + printable(chosen.words[0].substr(0, 80));
   } else if (chosen.several) {
     job.command_unclear = "one launcher starts several programs, of a file (--multi-prog) or with ':' between them";
+    job.runs_more = job.command_unclear;
   } else if (cut_short && !chosen.launched) {
     job.command_unclear = "the script's commands end in quoted text or a here-document";
   } else {

@@ -25,6 +25,8 @@ struct JobScript {
   // can't be told, with the reason.
   std::vector<std::string> command;
   std::string command_unclear;
+  // Why the job is not one run of `command` alone: a loop, a second run, other commands. Empty where it is.
+  std::string runs_more;
 
   // Cores that a node must have for one task.
   int64_t cores_per_task() const { return cpus_per_task.value_or(1); }

@@ -192,6 +192,24 @@ TEST(JobScriptTest, FindsTheProgramBehindLaunchers) {
             "heterogeneous-job at job.sh:3");
 }
 
+TEST(JobScriptTest, SaysWhatElseTakesTime) {
+  const auto more = [](const std::string& commands) { return parsed("#!/bin/sh\n" + commands).runs_more; };
+  EXPECT_EQ(more("module load gcc\ncd x && export A=1\necho start; srun -n 4 ./solver a.in | tee log\ndate\n"), "");
+  EXPECT_EQ(more("if [ -f a.in ]\nthen ./solver a.in\nfi\nfor m in gcc mpi; do module load $m; done\n"), "");
+  EXPECT_EQ(more("for i in 1 2; do srun ./step $i; done\n"), "the script runs commands in a loop");
+  EXPECT_EQ(more("for ((i=0; i<9; i++))\ndo\n  ./step\ndone\n"), "the script runs commands in a loop");
+  EXPECT_EQ(more("while read line; do for j in a b; do :; done; ./step $line; done < list\n"),
+            "the script runs commands in a loop");
+  EXPECT_EQ(more("until ./step; do :; done\n"), "the script runs commands in a loop");
+  EXPECT_EQ(more("./prepare\nsrun ./solver\npython3 plot.py\n"), "the script also runs prepare, python3");
+  EXPECT_EQ(more("if ./prepare; then srun ./solver; fi\n"), "the script also runs prepare");
+  EXPECT_EQ(more("a; b; c; d; a; cp x y; ./solver\n"), "the script also runs a, b, 3 more");
+  EXPECT_EQ(more("./solver a\n./solver b &\nwait\n"), "the script runs the program 2 times");
+  EXPECT_EQ(more("sleep 3600\n./solver\n"), "the script also runs sleep");
+  EXPECT_EQ(more("srun ./solver << END\n"), "the script may run more behind quoted text or a here-document");
+  EXPECT_THAT(more("mpirun -n 1 ./a : -n 2 ./b\n"), HasSubstr("several programs"));
+}
+
 TEST(JobScriptTest, SaysWhenTheProgramCantBeTold) {
   const JobScript empty = parsed("#!/bin/sh\nmodule load gcc\n");
   EXPECT_THAT(empty.command, IsEmpty());

@@ -36,6 +36,7 @@ Result<std::vector<SlurmPartition>> parse_partitions(std::string_view json_text,
   const std::string schema = in.string("schema");
   if (!schema.empty() && schema != kSchema) in.complain("schema", printable(schema.substr(0, 80)), kSchema);
   const Json* rows = in.require_array("partitions");
+  in.refuse_others();
   if (const Status status = in.finish(); !status) return status.error();
   if (rows->empty() || rows->size() > kMostPartitions) {
     return bad_partition("the file states " + std::to_string(rows->size()) + " partitions", source,
@@ -63,6 +64,7 @@ Result<std::vector<SlurmPartition>> parse_partitions(std::string_view json_text,
     if (partition.memory_bytes && !(*partition.memory_bytes > 0)) {
       row.complain("memory_bytes", "memory that is not above 0", "bytes of a node, or no such field");
     }
+    row.refuse_others();
     if (const Status status = row.finish(); !status) return status.error();
     if (!is_plain_name(partition.name)) {
       return bad_partition("'" + printable(partition.name.substr(0, 80)) + "' is no name of a partition", row.path(),

@@ -23,7 +23,8 @@ struct SlurmPartition {
   std::optional<double> memory_bytes = {};  // of a node
 };
 
-// All mistakes at once ("bad-json-field"); "bad-partition" for names that Slurm can't have, two of a name, or none.
+// All mistakes at once ("bad-json-field", unknown keys with the near ones); "bad-partition" for names that Slurm can't
+// have, two of a name, or none.
 Result<std::vector<SlurmPartition>> parse_partitions(std::string_view json_text, const std::string& source);
 Result<std::vector<SlurmPartition>> read_partitions(const std::string& path);
 

@@ -34,6 +34,11 @@ TEST(PartitionsTest, RefusesWhatSlurmOrArithmeticCantHave) {
   EXPECT_THAT(partitions_error(R"({"name":"a","platform":"x","price_per_hour":0})"), HasSubstr("bad-json-field"));
   EXPECT_THAT(partitions_error(R"({"name":"a","platform":"x","cores":1.5})"), HasSubstr("bad-json-field"));
   EXPECT_THAT(partitions_error(R"({"name":"a"})"), HasSubstr("platform"));
+  const auto mistyped = parse_partitions(
+      R"({"schema":"perfcast.partitions/1","partitions":[{"name":"a","platform":"x","price":3}]})", "p.json");
+  ASSERT_FALSE(mistyped.ok());
+  EXPECT_THAT(to_text(mistyped.error()), HasSubstr("partitions[0].price"));
+  EXPECT_THAT(to_text(mistyped.error()), HasSubstr("one of price_per_hour"));
   EXPECT_FALSE(parse_partitions(R"({"schema":"perfcast.partitions/2","partitions":[]})", "p.json").ok());
   EXPECT_FALSE(parse_partitions("[]", "p.json").ok());
 }

@@ -49,18 +49,18 @@ Result<std::string> program_of(const AdviseJobRequest& request) {
                      "letters, digits and . _ + -");
 }
 
-// A profile of another program than the script runs, or with other arguments. Empty where it can't be told.
-std::string note_of_other_program(const Profile& profile, const fleet::JobScript& job) {
+// Why the script runs something else than the profile has, or may do so. Empty where both run the same.
+std::string other_run(const Profile& profile, const fleet::JobScript& job) {
   const std::vector<std::string> profiled = fleet::program_of(profile.command).words;
-  if (profiled.empty() || job.command.empty()) return {};
+  if (job.command.empty()) return "the script does not tell its program";
+  if (profiled.empty()) return "the profile does not tell its command";
   const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
   const std::string runs = base(job.command[0]), has = base(profiled[0]);
   if (runs == has || runs == profile.program) {
     if (std::equal(profiled.begin() + 1, profiled.end(), job.command.begin() + 1, job.command.end())) return {};
-    return "times and --time are those of the profiled run: " + printable(join(profiled, " ").substr(0, 120));
+    return "the script has other arguments than the profiled run, " + printable(join(profiled, " ").substr(0, 120));
   }
-  return "the script runs " + printable(runs) + ", the profile is of " + printable(has) +
-         ": the forecast is right only if they are the same program";
+  return "the script runs " + printable(runs) + ", the profile is of " + printable(has);
 }
 
 }  // namespace
@@ -75,13 +75,12 @@ Result<fleet::SlurmAdvice> advise_job(const program::Forecaster& forecaster, con
   std::vector<std::string> notes;
   auto forecasts = forecasts_of(request.partitions, forecaster.bundle().platforms, *report, notes);
   if (!forecasts) return forecasts.error();
-  auto advice = fleet::advise(request.job, *program, std::move(*forecasts), request.settings);
+  auto advice = fleet::advise(request.job, *program, std::move(*forecasts), request.settings,
+                              other_run(request.profile, request.job));
   if (!advice) return advice;
   advice->reference = report->reference_name;
   advice->in_distribution = report->in_distribution;
   advice->notes.insert(advice->notes.end(), notes.begin(), notes.end());
-  if (std::string note = note_of_other_program(request.profile, request.job); !note.empty())
-    advice->notes.push_back(std::move(note));
   for (const ProfileWarning& warning : report->warnings) advice->notes.push_back(warning.message);
   return advice;
 }

@@ -87,6 +87,30 @@ TEST(AdviseJob, ReferenceIsTheRequests) {
   EXPECT_EQ(advise_job(mean_forecaster(), request).error().code, "unknown-platform");
 }
 
+TEST(AdviseJob, GivesATimeForTheProfiledRunAlone) {
+  AdviseJobRequest request = solver_on({partition("fast", "Example 600")});
+  const auto advised = [&](const std::string& commands) {
+    request.job = *fleet::parse_job_script("#!/bin/sh\n#SBATCH --time=8:00:00\n" + commands + "\n", "job.sh");
+    auto advice = advise_job(mean_forecaster(), request);
+    if (!advice) throw std::runtime_error(to_text(advice.error()));
+    return *advice;
+  };
+  request.profile.command = {"mpirun", "./solver", "a.in"};
+  EXPECT_EQ(advised("srun ./solver a.in").time_limit_s, 60);
+  const std::string kept =
+      ": the forecast is of one profiled run, so no --time is given here; the script's "
+      "--time=8:00:00 stays";
+  for (const auto& [commands, why] :
+       {std::pair<std::string, std::string>{"srun ./other a.in", "the script runs other, the profile is of solver"},
+        {"srun ./solver b.in", "the script has other arguments than the profiled run, ./solver a.in"},
+        {"while true; do srun ./solver a.in; done", "the script runs commands in a loop"},
+        {"./prepare\nsrun ./solver a.in", "the script also runs prepare"}}) {
+    const fleet::SlurmAdvice advice = advised(commands);
+    EXPECT_EQ(advice.time_limit_s, std::nullopt) << commands;
+    EXPECT_THAT(advice.notes, Contains(why + kept)) << commands;
+  }
+}
+
 TEST(AdviseJob, ListsPartitionsOfUnknownPlatformWithoutAForecast) {
   const auto advice =
       advise_job(mean_forecaster(), solver_on({partition("near", "Exampel 300"), partition("fast", "Example 600")}));

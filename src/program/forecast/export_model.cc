@@ -14,8 +14,8 @@ constexpr size_t kMostTrainingRows = 64;
 
 std::vector<std::string> about(const Bundle& bundle, const ExportRequest& request) {
   std::vector<std::string> lines = {
-      fmt::format("{} as look-up tables and sums, made by perfcast export (perfcast {}, model {}).",
-                  bundle.card.name.empty() ? "A forecast" : bundle.card.name, bundle.card.perfcast_version,
+      fmt::format("{} as look-up tables and sums, {} (perfcast {}, model {}).",
+                  bundle.card.name.empty() ? "A forecast" : bundle.card.name, kExportMark, bundle.card.perfcast_version,
                   bundle.card.model),
       request.task == IntegerTask::kBestPlatform
           ? "Says which platform runs a program fastest."

@@ -47,6 +47,16 @@ TEST(ExportModel, RecordsTheProfileAndTheTrainingPrograms) {
   EXPECT_EQ(model->profiles[0].best, static_cast<size_t>(best));
 }
 
+TEST(ExportModel, MarksEveryFile) {
+  ExportRequest request;
+  for (const SourceFormat format : {SourceFormat::kC, SourceFormat::kCpp, SourceFormat::kVerilog}) {
+    request.format = format;
+    const auto model = export_model(weightless_bundle(), request);
+    ASSERT_TRUE(model) << model.error().message;
+    for (const SourceFile& file : model->files) EXPECT_LT(file.text.find(kExportMark), 1000U) << file.name;
+  }
+}
+
 TEST(ExportModel, KeepsThePlatformsAskedFor) {
   ExportRequest request;
   request.task = IntegerTask::kBestPlatform;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "base/text.h"
 #include "base/unknown.h"
 #include "program/model/features/microarchitecture.h"
 #include "program/model/forecast/gaussian_conditioning.h"
@@ -123,6 +124,16 @@ HostTime host_time_of(const Profile& profile) {
 std::optional<ProfileWarning> waiting_warning(const Profile& profile) {
   const auto wall = positive(profile.metrics, "wall_s"), cpu = positive(profile.metrics, "cpu_s");
   if (!wall || !cpu || *cpu >= kMostlyWaits * *wall) return std::nullopt;
+  const double ready = parallelism_of(profile.course).ready_count, off_cpu = 1 - *cpu / *wall;
+  if (ready > 0.5 * off_cpu) {
+    return ProfileWarning{
+        "no-cpu",
+        fmt::format(
+            "the program wanted a CPU and had none for {:.0f}% of its {} here: other programs held them, and its "
+            "CPU time is less sure",
+            100 * std::min(ready, off_cpu), human_seconds(*wall)),
+        "an idle machine"};
+  }
   return ProfileWarning{
       "waits",
       fmt::format("the program waited for {:.0f}% of its {} here: it was on a CPU for {} alone, and the forecast is of "

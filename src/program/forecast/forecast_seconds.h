@@ -20,7 +20,8 @@ struct HostTime {
   std::vector<std::string> notes;  // what to know about them
 };
 HostTime host_time_of(const Profile& profile);
-// Of a program that was on a CPU for less than half of its time ("waits"): its seconds are not what people wait for.
+// Of a program that was on a CPU for less than half of its time: it waits ("waits"), so its seconds are not what people
+// wait for; or other programs held the CPUs ("no-cpu"), by the course of its run.
 std::optional<ProfileWarning> waiting_warning(const Profile& profile);
 
 struct ForecastSeconds {

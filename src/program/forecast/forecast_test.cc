@@ -258,6 +258,14 @@ TEST(ForecastReport, BeginsWithWaiting) {
   EXPECT_THAT(report.warnings[0].message,
               HasSubstr("waited for 90% of its 2 s here: it was on a CPU for 200 ms alone"));
   EXPECT_THAT(report.notes, Not(Contains(HasSubstr("on a CPU for"))));
+  CourseInterval starved;
+  starved.length_s = 2;
+  starved.running_count = 0.1;
+  starved.ready_count = 0.85;
+  profile.course = {starved};
+  const ForecastReport busy = report_of({}, profile);
+  EXPECT_EQ(busy.warnings[0].code, "no-cpu");
+  EXPECT_THAT(busy.warnings[0].message, HasSubstr("had none for 85% of its 2 s here"));
 }
 
 TEST(ForecastReport, HasNoSecondsForAHostLikeNone) {
