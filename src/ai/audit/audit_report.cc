@@ -47,9 +47,14 @@ std::string reasons_text(const ClaimAudit& audit, bool details) {
             "\n";
     text += wrapped("mend: " + reason.mend, kTextWidth, "    ", "      ") + "\n";
   }
-  if (!details) return text;
-  for (const std::string& made : audit.made) text += wrapped("holds: " + made, kTextWidth, "  ", "    ") + "\n";
-  for (const std::string& why : audit.not_made) text += wrapped("not checked: " + why, kTextWidth, "  ", "    ") + "\n";
+  const auto list = [&text](const char* what, const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) text += wrapped(std::string(what) + line, kTextWidth, "  ", "    ") + "\n";
+  };
+  if (details) {
+    list("holds: ", audit.made);
+    list("not checked: ", audit.not_made);
+  }
+  list("not checked: ", audit.unused);
   return text;
 }
 
@@ -61,9 +66,11 @@ Json claim_json(const ClaimAudit& audit) {
     for (const auto& [name, value] : reason.numbers) entry["numbers"][name] = value;
     reasons.push_back(std::move(entry));
   }
+  std::vector<std::string> not_made = audit.not_made;
+  not_made.insert(not_made.end(), audit.unused.begin(), audit.unused.end());
   return {{"id", audit.id},      {"verdict", name_of(audit.verdict)},
           {"claim", audit.what}, {"reasons", std::move(reasons)},
-          {"held", audit.made},  {"not_made", audit.not_made}};
+          {"held", audit.made},  {"not_made", std::move(not_made)}};
 }
 
 Json counts_json(const std::vector<ClaimAudit>& audits) {
@@ -113,7 +120,7 @@ std::string audit_text(const std::vector<ClaimAudit>& audits, bool details) {
                                  counts_text(counts_of(audits))) +
                      table.to_text();
   for (const ClaimAudit& audit : audits) {
-    if (details || !audit.reasons.empty()) text += reasons_text(audit, details);
+    if (details || !audit.reasons.empty() || !audit.unused.empty()) text += reasons_text(audit, details);
   }
   return text;
 }
@@ -149,6 +156,7 @@ std::string results_text(const PublishedResults& results, const std::vector<Clai
     if (audit.verdict < AuditVerdict::kDoubtful) continue;
     if (++listed > kMostListed) continue;
     ClaimAudit bad = audit;
+    bad.unused.clear();
     bad.reasons.erase(
         std::remove_if(bad.reasons.begin(), bad.reasons.end(),
                        [](const AuditReason& reason) { return reason.severity < AuditVerdict::kDoubtful; }),

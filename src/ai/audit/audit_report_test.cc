@@ -21,6 +21,7 @@ std::vector<ClaimAudit> two_audits() {
   good.id = "good";
   good.made = {"all is well"};
   good.not_made = {"this"};
+  good.unused = {"that"};
   return {bad, good};
 }
 
@@ -29,7 +30,9 @@ TEST(AuditReport, SaysReasonsAndWhatMendsThem) {
   EXPECT_THAT(text, HasSubstr("2 claims: 1 impossible, 1 possible"));
   EXPECT_THAT(text, HasSubstr("above-peak-flops (impossible): too much\n    mend: less"));
   EXPECT_THAT(text, Not(HasSubstr("all is well")));
-  EXPECT_THAT(audit_text(two_audits(), true), HasSubstr("holds: all is well\n  not checked: this"));
+  EXPECT_THAT(text, HasSubstr("good: possible\n  not checked: that\n"));
+  EXPECT_THAT(audit_text(two_audits(), true),
+              HasSubstr("holds: all is well\n  not checked: this\n  not checked: that\n"));
 }
 
 TEST(AuditReport, JsonHasTheSchema) {
@@ -39,6 +42,7 @@ TEST(AuditReport, JsonHasTheSchema) {
   EXPECT_EQ(json["counts"]["impossible"], 1);
   EXPECT_EQ(json["claims"][0]["reasons"][0]["numbers"]["ratio"], 1.5);
   EXPECT_EQ(json["claims"][1]["verdict"], "possible");
+  EXPECT_EQ(json["claims"][1]["not_made"], Json({"this", "that"}));
 }
 
 TEST(AuditReport, OfASetCountsAndListsTheBad) {

@@ -15,7 +15,9 @@ namespace perfcast::ai {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 const std::vector<DeviceFacts>& shipped_devices() {
   static const std::vector<DeviceFacts> devices = [] {
@@ -182,6 +184,31 @@ TEST(HonestClaims, AreForbiddenByNoBoundThatLeavesSomethingOut) {
                         "speedups": [{"value": 18.6, "baseline": {"metric": "latency", "value": 10, "unit": "ms"}}])")
                 .verdict,
             AuditVerdict::kDoubtful);
+}
+
+TEST(StatedNumbers, AreHeldAgainstEachOtherOrListed) {
+  const auto with_share = [](const char* fields, double percent) {
+    return audit_of(fmt::format(
+        R"("device": "h100", "model": "llama3-8b", "metric": "tokens_per_s", "value": 150, "unit": "tokens/s",
+           "and": [{{"metric": "utilisation", "value": {}, "unit": "%"}}], {})",
+        percent, fields));
+  };
+  // 150 x 1.5e10 operations are 0.22% of the peak of halves; one sequence takes 65% of the bandwidth.
+  EXPECT_EQ(with_share(R"("precision": "fp16")", 90).verdict, AuditVerdict::kImpossible);
+  EXPECT_EQ(with_share(R"("sparsity": "dense")", 90).verdict, AuditVerdict::kImpossible);
+  EXPECT_LT(with_share(R"("precision": "fp16", "batch": 1)", 65).verdict, AuditVerdict::kDoubtful);
+  EXPECT_LT(with_share(R"("precision": "fp16")", 0.22).verdict, AuditVerdict::kDoubtful);
+  EXPECT_EQ(with_share(R"("precision": "fp16")", 1).verdict, AuditVerdict::kDoubtful);
+  EXPECT_EQ(with_share(R"("precision": "fp16")", 0.1).verdict, AuditVerdict::kImpossible);
+  const char* first =
+      R"("device": "h100", "model": "llama3-8b", "precision": "fp16", "metric": "first_token", "value": 20, "unit": "ms")";
+  EXPECT_THAT(audit_of(first).unused, ElementsAre(HasSubstr("20 ms (first_token): no check could use it; it takes")));
+  EXPECT_THAT(audit_of(std::string(first) + R"(, "input_tokens": 1024)").unused, IsEmpty());
+  EXPECT_THAT(audit_of(R"("device": "h100", "precision": "fp16", "sparsity": "dense", "metric": "flops", "value": 20,
+                          "unit": "PFLOP/s")")
+                  .reasons.front()
+                  .text,
+              HasSubstr("at least 19 PFLOP/s (20 PFLOP/s, less rounding): "));
 }
 
 TEST(TrainingClaims, NeedThreeTimesTheForwardPass) {

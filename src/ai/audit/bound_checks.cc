@@ -14,13 +14,15 @@ namespace {
 
 constexpr double kClockSlack = 1.05, kMemorySlack = 1.02;
 constexpr double kSparseFactor = 2;
-constexpr double kMostTokensPerStep = 16;  // speculative decoding that does not say what it accepts
+constexpr double kSameShare = 1.2, kOtherWork = 10;  // of a stated share of the peak
+constexpr double kMostTokensPerStep = 16;            // speculative decoding that does not say what it accepts
 
 // A rate of products that the claim needs.
 struct NeededFlops {
   double flops_per_s = 0;
   double least_factor = 1;  // of it that is sure
   std::string how;          // "2 x 4096 x 4096 x 4096 operations in 5.28 ms"
+  std::string says = {};    // in the place of "HOW are RATE"
 };
 
 std::string flops_text(double value) { return claim_text(ClaimMetric::kFlops, value); }
@@ -28,6 +30,12 @@ std::string bytes_text(double value) { return claim_text(ClaimMetric::kBytesPerS
 std::string device_text(const ResolvedClaim& resolved) {
   return resolved.devices > 1 ? fmt::format("{:g} x {}", resolved.devices, resolved.device->name)
                               : resolved.device->name;
+}
+
+// A stated rate as it is held against a bound: "at least 19 PFLOP/s (20 PFLOP/s, less rounding)".
+std::string stated_text(const ClaimedNumber& number) {
+  const std::string least = claim_text(number.metric, number.least());
+  return least == number.text ? least : fmt::format("at least {} ({}, less rounding)", least, number.text);
 }
 
 double tokens_per_step(const Claim& claim) { return claim.tokens_per_step.value_or(1); }
@@ -108,7 +116,8 @@ void judge_flops(const ResolvedClaim& resolved, const NeededFlops& need, ClaimAu
   audit.bound_checked = true;
   audit.bound_share = std::max(audit.bound_share, sure);
   const std::string compared =
-      fmt::format("{} are {}: {:.3g}% of the {} of {} ({}{})", need.how, flops_text(need.flops_per_s), 100 * ratio,
+      fmt::format("{}: {:.3g}% of the {} of {} ({}{})",
+                  need.says.empty() ? need.how + " are " + flops_text(need.flops_per_s) : need.says, 100 * ratio,
                   flops_text(bound), device_text(resolved), peak.mode, sparse_stated ? ", 2:4 sparse" : "");
   if (ratio <= 1) {
     audit.made.push_back(compared);
@@ -143,14 +152,43 @@ void judge_flops(const ResolvedClaim& resolved, const NeededFlops& need, ClaimAu
   audit.add(std::move(reason));
 }
 
-// One rate of reading that the claim needs.
-void judge_bytes(const ResolvedClaim& resolved, double bytes_per_s, const std::string& how, ClaimAudit& audit) {
+// A stated share of the peak, against the one that the claim's own rate takes. What a claim may not state, such as
+// prompts or recomputation, is work too, but not ten times as much. A share may also be meant of the bandwidth.
+void check_stated_share(const ResolvedClaim& resolved, const NeededFlops& need, ClaimAudit& audit) {
+  const Claim& claim = *resolved.claim;
+  const ClaimedNumber* share = claim.find(ClaimMetric::kUtilisation);
+  if (share == nullptr || claim.find(ClaimMetric::kFlops) != nullptr) return;  // with FLOP/s: check_consistency()
+  const auto precision = resolved.precision ? resolved.precision : claim_precision_named("fp16");
+  const ClaimPeak peak = dense_peak(*resolved.device, precision);
+  if (std::isnan(peak.flops)) return;
+  const double follows = need.flops_per_s / (peak.flops * resolved.devices);
+  const double above = share->value / follows, below = follows * need.least_factor / share->value;
+  const std::string said = fmt::format("{} are {:.2g}% of the dense peak ({}), and {} is claimed", need.how,
+                                       100 * follows, peak.mode, share->text);
+  const auto near = [&](double other) {
+    return share->value <= kSameShare * other && other <= kSameShare * share->value;
+  };
+  if ((above <= kSameShare && below <= kSameShare) || near(audit.bound_share)) {
+    audit.made.push_back(said);
+    return;
+  }
+  const bool of_another_peak = !resolved.precision || claim.sparse == std::optional(true);
+  const bool sure = above > kOtherWork || (below > kSameShare && !of_another_peak);
+  audit.add({"self-contradiction",
+             sure ? AuditVerdict::kImpossible : AuditVerdict::kDoubtful,
+             said,
+             "the peak that the share is of, and what else was computed: prompts, other sequences, recomputation",
+             {{"ratio", std::max(above, below)}}});
+}
+
+// One rate of reading that the claim needs. `says`: "HOW are RATE".
+void judge_bytes(const ResolvedClaim& resolved, double bytes_per_s, const std::string& says, ClaimAudit& audit) {
   const double bound = resolved.memory_bytes_per_s();
   const double ratio = bytes_per_s / bound;
   audit.bound_checked = true;
   audit.bound_share = std::max(audit.bound_share, ratio);
-  const std::string compared = fmt::format("{} are {}: {:.3g}% of the {} of {}", how, bytes_text(bytes_per_s),
-                                           100 * ratio, bytes_text(bound), device_text(resolved));
+  const std::string compared =
+      fmt::format("{}: {:.3g}% of the {} of {}", says, 100 * ratio, bytes_text(bound), device_text(resolved));
   if (ratio <= 1) {
     audit.made.push_back(compared);
     return;
@@ -184,12 +222,14 @@ void check_decode_traffic(const ResolvedClaim& resolved, const TokenWork& work, 
   const double cache = claim.prefix_cached == std::optional(true) ? 0 : work.cache_bytes;
   const auto streams = resolved.streams();
   const auto step = [&](double steps_per_s, double served, const std::string& what) {
+    const double bytes_per_s = steps_per_s * (work.weight_bytes + served * cache);
     judge_bytes(
-        resolved, steps_per_s * (work.weight_bytes + served * cache),
-        fmt::format("{:.3g} passes per second over {} of weights{} ({})", steps_per_s, human_bytes(work.weight_bytes),
+        resolved, bytes_per_s,
+        fmt::format("{:.3g} passes per second over {} of weights{} ({}) are {}", steps_per_s,
+                    human_bytes(work.weight_bytes),
                     served * cache > 0 ? fmt::format(" and {} of cached keys and values", human_bytes(served * cache))
                                        : std::string(),
-                    what),
+                    what, bytes_text(bytes_per_s)),
         audit);
   };
   if (const ClaimedNumber* time = claim.find(ClaimMetric::kTokenTime)) {
@@ -212,7 +252,8 @@ void check_decode_traffic(const ResolvedClaim& resolved, const TokenWork& work, 
     const double alone = resolved.memory_bytes_per_s() / (work.weight_bytes + cache) * tokens_per_step(claim);
     const double at_once = work.weight_bytes / (resolved.memory_bytes_per_s() / tokens_per_s - cache);
     if (!(at_once > 0) || !std::isfinite(at_once)) {
-      judge_bytes(resolved, tokens_per_s * cache, "the keys and values alone", audit);
+      judge_bytes(resolved, tokens_per_s * cache, "the keys and values alone are " + bytes_text(tokens_per_s * cache),
+                  audit);
       return;
     }
     audit.bound_checked = true;
@@ -296,14 +337,14 @@ void check_stated_rates(const ResolvedClaim& resolved, ClaimAudit& audit) {
   }
   if (resolved.device == nullptr) return;
   if (const ClaimedNumber* rate = claim.find(ClaimMetric::kFlops)) {
-    judge_flops(resolved, {rate->least(), 1, rate->text}, audit);
+    judge_flops(resolved, {rate->least(), 1, rate->text, stated_text(*rate)}, audit);
   }
   const ClaimedNumber* bytes = claim.find(ClaimMetric::kBytesPerS);
   if (bytes == nullptr) return;
   if (claim.in_cache == std::optional(true)) {
     audit.not_made.push_back("memory bandwidth: the claim is of a cache");
   } else {
-    judge_bytes(resolved, bytes->least(), bytes->text, audit);
+    judge_bytes(resolved, bytes->least(), stated_text(*bytes), audit);
   }
 }
 
@@ -336,6 +377,7 @@ void check_bounds(const ResolvedClaim& resolved, ClaimAudit& audit) {
     add_sample_needs(resolved, needs);
   }
   for (const NeededFlops& need : needs) judge_flops(resolved, need, audit);
+  if (!needs.empty()) check_stated_share(resolved, needs.front(), audit);
   if (needs.empty() && claim.find(ClaimMetric::kFlops) == nullptr && claim.find(ClaimMetric::kBytesPerS) == nullptr &&
       !claim.numbers.empty()) {
     audit.not_made.push_back(resolved.is_product && claim.shape.empty() ? "products: the shape is not stated"
@@ -344,7 +386,8 @@ void check_bounds(const ResolvedClaim& resolved, ClaimAudit& audit) {
   const SampleWork product = sample_work(resolved);
   const ClaimedNumber* latency = claim.find(ClaimMetric::kLatency);
   if (resolved.is_product && latency != nullptr && product.bytes > resolved.device->l2_bytes * resolved.devices) {
-    judge_bytes(resolved, product.bytes * resolved.batch() / latency->most(), "operands and result, once", audit);
+    const double bytes_per_s = product.bytes * resolved.batch() / latency->most();
+    judge_bytes(resolved, bytes_per_s, "operands and result, once, are " + bytes_text(bytes_per_s), audit);
   }
 }
 

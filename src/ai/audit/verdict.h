@@ -29,6 +29,7 @@ struct ClaimAudit {
   std::vector<AuditReason> reasons;   // the worst first
   std::vector<std::string> made;      // checks that were made and hold, with their numbers
   std::vector<std::string> not_made;  // checks that could not be made, and why
+  std::vector<std::string> unused;    // stated numbers that no check used
   bool bound_checked = false;         // held against a device's peak or bandwidth
   double bound_share = 0;             // the largest share of such a bound that it needs
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "base/file.h"
@@ -14,6 +15,7 @@
 #include "cli/option_table.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
+#include "learn/weightless/export/network_source.h"
 #include "profile/profile.h"
 #include "program/forecast/export_model.h"
 #include "program/model/forecast/forecaster.h"
@@ -22,6 +24,7 @@ namespace perfcast::cli {
 namespace {
 
 constexpr const char* kSchema = "perfcast.export/1";
+constexpr size_t kMarkWithin = 4096;  // bytes of a file that perfcast export wrote
 
 struct ExportArguments {
   std::string format = "c", task = "times", name = "perfcast", folder = ".", report = "-";
@@ -131,6 +134,21 @@ Status take_output(const std::string& output, const CLI::App& verb, ExportArgume
   return {};
 }
 
+// A file that is there and that perfcast export did not write is someone's own.
+Status check_overwrite(const std::string& path) {
+  std::error_code failed;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, failed))) return {};
+  if (std::filesystem::is_regular_file(path, failed)) {
+    std::string begin(kMarkWithin, '\0');
+    std::ifstream in(path, std::ios::binary);
+    in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    begin.resize(static_cast<size_t>(in.gcount()));
+    if (begin.find(kExportMark) != std::string::npos) return {};
+  }
+  return Error{"would-overwrite", "'" + printable(path) + "' is there, and perfcast export did not write it",
+               printable(path), "another name, with -o; or remove the file"};
+}
+
 int run(ExportArguments arguments, const CLI::App& verb, const CommandContext& context) {
   CommonOptions common = context.options;
   if (common.output != "-") {
@@ -166,10 +184,17 @@ int run(ExportArguments arguments, const CLI::App& verb, const CommandContext& c
   if (!forecaster) return report_error(forecaster.error(), common);
   const auto model = program::export_model(forecaster->bundle(), request);
   if (!model) return report_error(model.error(), common);
+  // --json with profiles prints their inputs; source is written where it is said where to.
+  const bool only_prints = common.json && !arguments.profiles.empty() && context.options.output == "-" &&
+                           verb.count("--folder") == 0 && verb.count("--name") == 0;
   std::vector<std::string> paths;
   for (const SourceFile& file : model->files) {
+    if (only_prints) break;
     paths.push_back((std::filesystem::path(arguments.folder) / file.name).lexically_normal().string());
-    if (const Status written = write_file_atomically(paths.back(), file.text); !written)
+    if (const Status free = check_overwrite(paths.back()); !free) return report_error(free.error(), common);
+  }
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (const Status written = write_file_atomically(paths[i], model->files[i].text); !written)
       return report_error(written.error(), common);
   }
   return write_result(common.json ? to_text(export_json(request, *model, paths)) : export_text(request, *model, paths),
@@ -200,7 +225,7 @@ void add_export_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--platforms", arguments->platforms, "NAME,...", "Exports only these platforms, by id or name.")
       ->delimiter(',');
   add_basic(*verb, "--profile", arguments->profiles, "FILE ...",
-            "Also tests the source with these profiles. --json prints their inputs.");
+            "Also tests the source with these profiles. --json prints their inputs, and writes source only with -o.");
   add_advanced(*verb, "--rows", arguments->rows, "N",
                "Draws this many rows for the self-test, beside up to 64 training programs.")
       ->check(CLI::Range(1, 10000))

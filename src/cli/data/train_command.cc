@@ -107,6 +107,11 @@ Result<Json> scores_for_card(const TrainArguments& arguments, const LoadedTable&
   options.checkpoint = checkpoint;
   options.progress = [&progress](const std::string& text) { progress.show(text); };
   const auto evaluation = program::evaluate(loaded.table, options);
+  if (!evaluation && evaluation.error().code == "too-few-families") {
+    return Error{"too-few-families",
+                 "scores leave each family out, and the model " + arguments.model + " needs two families without it",
+                 "", "programs of more families, or --no-scores"};
+  }
   if (!evaluation) return evaluation.error();
   return to_json(*evaluation, std::filesystem::path(common.corpus).filename().string(), false);
 }
@@ -160,6 +165,15 @@ Result<program::Bundle> train(const TrainArguments& arguments, const CommonOptio
   if (loaded->table.platforms.size() < 2) {
     return Error{"empty-corpus", "relative times take two platforms, there is 1", "",
                  "two platforms or more: more of them in the corpus, or in --platforms"};
+  }
+  std::set<std::string> families;
+  for (const auto& program : loaded->table.programs) families.insert(program.family);
+  if (families.size() == 1) {
+    return Error{"too-few-families",
+                 "all programs are of the family '" + printable(*families.begin()) +
+                     "', and intervals come from forecasts of families left out",
+                 "",
+                 "programs of two families or more; \"family\" of a table's mapping names the column that has them"};
   }
   program::TrainOptions options;
   options.model = arguments.model;

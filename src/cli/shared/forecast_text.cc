@@ -278,6 +278,20 @@ std::string explanation_as_text(const program::ForecastReport& report, const For
 }
 
 // "fastest: Example 600, 0.786 s a run (90%: 0.516 .. 1.197 s)"; with prices the instances to rent.
+// Where no price could be used, the answer below is to another question.
+std::string unused_prices_line(const program::ForecastReport& report) {
+  if (!report.unmatched_prices || report.unmatched_prices->empty() || report.choice.fastest) return "";
+  constexpr size_t kNamed = 3;
+  std::vector<std::string> names;
+  for (const program::Price& price : *report.unmatched_prices) {
+    if (names.size() < kNamed) names.push_back(printable(price.vendor + " " + price.server));
+  }
+  if (report.unmatched_prices->size() > kNamed) names.emplace_back("...");
+  return lines_of("", "  ",
+                  "no price could be used: perfcast doesn't know " + join(names, ", ") +
+                      "; perfcast predict --instances lists what it knows");
+}
+
 std::string answer_lines(const program::ForecastReport& report) {
   if (std::string choice = choice_lines(report); !choice.empty()) return choice + price_lines(report);
   if (report.rows.empty()) return "";
@@ -316,7 +330,12 @@ std::string certainty_line(const program::ForecastReport& report, const Forecast
 // The machine that the profile is of. `explain`: also how it was recognised.
 std::string host_line(const program::ForecastReport& report, bool explain) {
   std::string line = "host: " + printable(report.host_cpu.empty() ? "unknown CPU" : report.host_cpu);
-  if (!report.host) return line + "; like no known platform, so no seconds\n";
+  if (!report.host) {
+    const bool has_seconds = std::any_of(report.rows.begin(), report.rows.end(),
+                                         [](const program::PlatformRow& row) { return row.time_s.has_value(); });
+    return line + "; like no known platform" +
+           (has_seconds ? "; seconds follow from times that were measured elsewhere\n" : ", so no seconds\n");
+  }
   const std::string name = printable(report.host_platform->name);
   if (report.host->certainty != program::HostMatch::Certainty::kName) {
     line += "; taken as " + name;
@@ -333,7 +352,7 @@ std::string host_line(const program::ForecastReport& report, bool explain) {
 }  // namespace
 
 std::string forecast_text(const program::ForecastReport& report, const ForecastView& view) {
-  std::string text = answer_lines(report) + certainty_line(report, view);
+  std::string text = unused_prices_line(report) + answer_lines(report) + certainty_line(report, view);
   for (const ProfileWarning& warning : report.warnings) {
     text += coloured(lines_of("  warning: ", "    ", printable(warning.message)), kYellow, view);
     if (!warning.advice.empty()) text += lines_of("    advice: ", "      ", printable(warning.advice));

@@ -43,7 +43,7 @@ TEST(ForecastText, IsATableOfPlatforms) {
             "Example 200       2.00  1.60 .. 2.50  160.3 ms                    nearest to this host, measured\n"
             "\n"
             "program: sort; times relative to the mean over 2 platforms\n"
-            "host: Example 200; like no known platform, so no seconds\n");
+            "host: Example 200; like no known platform; seconds follow from times that were measured elsewhere\n");
 }
 
 TEST(ForecastText, IsAlsoAPageATableOfNumbersAndColoured) {

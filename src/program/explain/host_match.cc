@@ -46,6 +46,9 @@ std::set<std::string> words_of(const std::string& key) {
   return words;
 }
 
+// What one side doesn't state contradicts nothing.
+bool contradict(const std::string& a, const std::string& b) { return !a.empty() && !b.empty() && a != b; }
+
 struct Comparison {
   double distance = 0;
   std::vector<std::string> differs;  // facts both sides state and disagree on
@@ -153,11 +156,13 @@ std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Pla
   std::vector<Candidate> candidates;
   for (size_t i = 0; i < platforms.size(); ++i) {
     const Platform& platform = platforms[i];
-    if (platform.kind != "cpu" || arch_key(platform.arch) != arch_key(host.arch) ||
-        vendor_key(platform.vendor) != vendor_key(host.vendor)) {
-      continue;
-    }
+    if (platform.kind != "cpu") continue;
     Comparison comparison = compare(host, host_flags, platform, known_flags);
+    const std::string arch = arch_key(platform.arch), vendor = vendor_key(platform.vendor);
+    const bool is_other = comparison.same_name
+                              ? contradict(arch, arch_key(host.arch)) || contradict(vendor, vendor_key(host.vendor))
+                              : arch != arch_key(host.arch) || vendor != vendor_key(host.vendor);
+    if (is_other) continue;
     // Nothing is known that could make it near.
     if (host.arch.empty() && host.vendor.empty() && !comparison.any && !comparison.same_name) continue;
     // A name that names a model decides; facts then only choose between platforms that share it. What was measured on

@@ -25,7 +25,8 @@ struct HostMatch {
   static constexpr size_t kRunnersUp = 3;
 };
 
-// None where no platform has the host's architecture and vendor.
+// None where no platform has the host's architecture and vendor. For one of the host's name it is enough that what both
+// state of these agrees.
 std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Platform>& platforms);
 
 std::string to_string(HostMatch::Certainty certainty);  // "name", "model", "nearest"

@@ -127,6 +127,35 @@ TEST(MatchHost, ByTheVeryNameWhereNothingContradictsIt) {
   EXPECT_FALSE(match_host(facts, platforms)) << "nothing is known that could make one of them near";
 }
 
+// A table's platform got a vendor, a profile of counters has none; or the other way round.
+TEST(MatchHost, ByNameWhereOneSideStatesLess) {
+  HostFacts facts;
+  facts.name = "lab-epyc7543";
+  std::vector<Platform> platforms = known();
+  Platform lab;
+  lab.id = "lab-lab-epyc7543";
+  lab.name = facts.name;
+  platforms.push_back(lab);
+  const auto matched = [&] {
+    const auto match = match_host(facts, platforms);
+    return match && match->platform == 4U && match->certainty == HostMatch::Certainty::kName;
+  };
+  EXPECT_TRUE(matched());
+  platforms.back().arch = "x86_64";
+  platforms.back().vendor = "AMD";
+  EXPECT_TRUE(matched());
+  facts.vendor = "AuthenticAMD";
+  EXPECT_TRUE(matched());
+  platforms.back().arch = "";
+  facts.arch = "x86_64";
+  EXPECT_TRUE(matched());
+  platforms.back().arch = "aarch64";
+  EXPECT_FALSE(matched());
+  platforms.back().arch = "amd64";
+  platforms.back().vendor = "Intel";
+  EXPECT_FALSE(matched());
+}
+
 // As `adapt --here` adds it, under a name of its own, beside a published platform of the same model.
 TEST(MatchHost, KnowsThePlatformThatWasMeasuredHere) {
   HostFacts facts = host("AMD EPYC 7763 64-Core Processor", "AuthenticAMD", 25, 1);

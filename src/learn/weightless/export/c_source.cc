@@ -180,7 +180,7 @@ std::vector<SourceFile> c_source(const ExportedNetwork& network, std::span<const
   header += fmt::format("int {0}_best_of(const int32_t sums[{2}]);\nint {0}_best(const float inputs[{1}]);\n\n#endif\n",
                         name, inputs, outputs);
 
-  std::string source = fmt::format("#include \"{}.h\"\n\n", name) + writer.constants();
+  std::string source = fmt::format("/* {0}.c, {1}. */\n#include \"{0}.h\"\n\n", name, kExportMark) + writer.constants();
   std::vector<std::string> names;
   for (const std::string& output : network.outputs) names.push_back("\"" + plain(output) + "\"");
   source += fmt::format("const char* const {}_output_names[{}] = {{\n{}}};\n\n", name, outputs, listed(names));
@@ -193,9 +193,10 @@ std::vector<SourceFile> c_source(const ExportedNetwork& network, std::span<const
       name, inputs, outputs);
 
   std::string test = fmt::format(
-      "/* Holds {0}.c against rows that perfcast recorded: cc -std=c99 {0}.c {0}_selftest.c -lm */\n"
+      "/* Holds {0}.c against rows that perfcast recorded: cc -std=c99 {0}.c {0}_selftest.c -lm\n * This file was {1}. "
+      "*/\n"
       "#include <math.h>\n#include <stdio.h>\n\n#include \"{0}.h\"\n\n",
-      name);
+      name, kExportMark);
   test += writer.rows(rows);
   test += fmt::format(
       "\nint main(void) {{\n  int row, o, wrong = 0;\n  for (row = 0; row < {3}; ++row) {{\n"
@@ -234,9 +235,9 @@ std::vector<SourceFile> cpp_source(const ExportedNetwork& network, std::span<con
   header += fmt::format("}}  // namespace {}_network\n", name);
 
   std::string test = fmt::format(
-      "// Holds {0}.hpp against rows that perfcast recorded: c++ -std=c++17 {0}_selftest.cpp\n"
+      "// Holds {0}.hpp against rows that perfcast recorded: c++ -std=c++17 {0}_selftest.cpp\n// This file was {2}.\n"
       "#include <cmath>\n#include <cstdio>\n\n#include \"{0}.hpp\"\n\nnamespace {{\n{1}}}  // namespace\n\n",
-      name, writer.rows(rows));
+      name, writer.rows(rows), kExportMark);
   test += fmt::format(
       "int main() {{\n  int wrong = 0;\n  for (int row = 0; row < {3}; ++row) {{\n    {0}_network::Inputs inputs{{}};\n"
       "    for (int i = 0; i < {1}; ++i) inputs[i] = recorded_inputs[row * {1} + i];\n"

@@ -40,6 +40,10 @@ struct SourceFile {
   std::string name, text;
 };
 
+// Stands in the first lines of all that is exported: such a file may be written again, others are someone's own. On top
+// of a C or C++ header and a Verilog module it is the caller's to say, in `about`.
+inline constexpr std::string_view kExportMark = "made by perfcast export";
+
 enum class SourceFormat : uint8_t { kC, kCpp, kVerilog };
 std::string_view to_text(SourceFormat format);
 Result<SourceFormat> parse_source_format(std::string_view text);  // "bad-usage"

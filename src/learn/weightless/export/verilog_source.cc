@@ -161,14 +161,14 @@ std::vector<SourceFile> verilog_source(const ExportedNetwork& network, std::span
 
   std::string test = fmt::format(
       "// Holds {0}.v against rows that perfcast recorded: iverilog -o {0}_test {0}.v {0}_test.v && vvp -n {0}_test | "
-      "grep '^ok'\n"
+      "grep '^ok'\n// This file was {3}.\n"
       "module {0}_test;\n  reg [{1}:0] inputs;\n  wire [{2}:0] sums;\n  wire [15:0] best;\n  integer wrong;\n"
       "  {0}_network network (.inputs(inputs), .sums(sums), .best(best));\n"
       "  task check(input integer row, input [{1}:0] of, input [{2}:0] expected, input [15:0] first);\n    begin\n"
       "      inputs = of;\n      #1;\n      if (sums !== expected || best !== first) begin\n"
       "        $display(\"row %0d differs\", row);\n        wrong = wrong + 1;\n      end\n    end\n  endtask\n"
       "  initial begin\n    wrong = 0;\n",
-      name, 32 * inputs - 1, 32 * outputs - 1);
+      name, 32 * inputs - 1, 32 * outputs - 1, kExportMark);
   for (size_t r = 0; r < rows.size(); ++r)
     test += fmt::format("    check({}, {}'h{}, {}'h{}, 16'd{});\n", r, 32 * inputs, hex_of_row(rows[r].inputs),
                         32 * outputs, hex_of_sums(rows[r].sums), rows[r].best);

@@ -14,7 +14,6 @@ namespace {
 
 constexpr double kPairApartRatio = 1.05;
 constexpr int64_t kFewServers = 3;
-constexpr size_t kServersForOutliers = 5;
 constexpr double kSmallestDeviation = 0.005;  // of log time: below, rounding decides what is an outlier
 constexpr size_t kOutliersNamed = 10;
 constexpr double kEqualShare = 0.9;
@@ -222,8 +221,8 @@ void Checker::fold_times() {
       if (halves.a.size() >= 2) program.noise_mape_ratio = noise_floor("", {halves}).mape_ratio;
       const auto host = labels.platform_of(table->profiles[row].host);
       const auto time_s = cpu_seconds_per_work(table->profiles[row]);
+      if (host) program.host_platform = table->platforms[*host].id;
       if (host && time_s && table->at(row, *host)) {
-        program.host_platform = table->platforms[*host].id;
         program.host_label_ratio = *time_s / std::exp(table->at(row, *host)->log_time);
       }
       if (!program.excluded.empty()) continue;
@@ -274,7 +273,7 @@ std::vector<OutlierCount> worst(const std::map<std::string, int64_t>& counts) {
 void Checker::find_outliers() {
   std::map<std::string, int64_t> by_program, by_server;
   for (const auto& [key, cell] : cells_) {
-    if (cell.size() < kServersForOutliers) continue;
+    if (cell.size() < kRunsForOutliers) continue;
     std::vector<double> log_times;
     for (const Run* run : cell) log_times.push_back(std::log(run->time_s));
     const double centre = median(log_times);

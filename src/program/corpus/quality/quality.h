@@ -6,19 +6,20 @@
 #include <string>
 #include <vector>
 
+#include "base/unknown.h"
 #include "program/corpus/corpus.h"
 
 namespace perfcast::program {
 
 // How well one half of the servers tells what the other half measured: no model can be judged below it. Entries are
-// (program, platform) pairs of log time, centred per program over the platforms that have both halves.
+// (program, platform) pairs of log time, centred per program over the platforms that have both halves; it takes two.
 struct NoiseFloor {
   std::string group;
   int64_t entries_count = 0;
   int64_t drawn_entries_count = 0;  // of published means, whose halves were drawn: PlatformTime::drawn_halves
-  double mape_ratio = 0, median_error_ratio = 0;
-  std::optional<double> r2_log;      // absent without spread
-  std::optional<double> pair_order;  // of pairs over 5% apart; absent without such pairs
+  double mape_ratio = kUnknown, median_error_ratio = kUnknown;  // NaN without entries
+  std::optional<double> r2_log;                                 // absent without spread
+  std::optional<double> pair_order;                             // of pairs over 5% apart; absent without such pairs
 };
 
 struct ProgramQuality {
@@ -29,7 +30,7 @@ struct ProgramQuality {
   std::optional<double> noise_mape_ratio;  // as in NoiseFloor, of this program
   std::optional<double> spread_ratio;      // median over platforms of the deviation between servers; 0.02 is 2%
   std::optional<double> host_label_ratio;  // CPU time per unit of work in its profile / label of the host's platform
-  std::string host_platform;               // that platform's id
+  std::string host_platform;               // id of its profile's host; also where no label was compared
 };
 
 struct PlatformQuality {
@@ -69,7 +70,7 @@ struct QualityCard {
   // worker are near-duplicates of each other.
   std::vector<EqualPrograms> equal_programs;
   int64_t near_duplicate_servers_count = 0;
-  // Runs more than kOutlierDeviations robust deviations from their platform's median, where it has five servers.
+  // Runs more than kOutlierDeviations robust deviations from their platform's median, where it has kRunsForOutliers.
   int64_t outliers_count = 0, outliers_compared_count = 0;
   std::vector<OutlierCount> outlier_programs, outlier_servers;  // the worst ones
   std::vector<Exclusion> exclusions;
@@ -77,6 +78,7 @@ struct QualityCard {
 };
 
 inline constexpr double kOutlierDeviations = 6;
+inline constexpr size_t kRunsForOutliers = 5;  // of a program on a platform, with one thread count
 // A profile that is further than this from its host's label is named.
 inline constexpr double kHostLabelRatio = 1.25;
 

@@ -73,12 +73,20 @@ ReportTable excluded_table(const QualityCard& card) {
 }
 
 std::string noise_text(const QualityCard& card) {
+  const auto is_known = [](const NoiseFloor& floor) { return floor.entries_count > 0; };
+  if (std::none_of(card.noise.begin(), card.noise.end(), is_known)) {
+    return "noise floor: not known; it takes two platforms with times of two servers or more for one program\n";
+  }
   std::string title = "noise floor: half of each platform's servers against the other half\n";
   const int64_t drawn = card.noise.empty() ? 0 : card.noise.back().drawn_entries_count;
   if (drawn > 0) {
     title += fmt::format("(of {} entries that are published means: halves drawn from their standard error)\n", drawn);
   }
-  return title + rows_text(noise_table(card));
+  title += rows_text(noise_table(card));
+  if (!std::all_of(card.noise.begin(), card.noise.end(), is_known)) {
+    title += "-: not known, as no program of the group has two platforms with times of two servers or more\n";
+  }
+  return title;
 }
 
 std::string noisy_programs_text(const QualityCard& card) {
@@ -101,12 +109,23 @@ std::string noisy_programs_text(const QualityCard& card) {
 
 std::string host_text(const QualityCard& card) {
   std::vector<ProgramQuality> off;
-  int64_t compared = 0;
+  int64_t compared = 0, profiled = 0, at_home = 0;
   for (const ProgramQuality& program : card.programs) {
     compared += program.host_label_ratio ? 1 : 0;
+    profiled += program.has_profile ? 1 : 0;
+    at_home += program.host_platform.empty() ? 0 : 1;
     if (disagrees_with_host(program)) off.push_back(program);
   }
-  if (compared == 0) return "\nno profile's host is a platform of the corpus: profiles and labels were not compared\n";
+  if (compared == 0) {
+    const std::string why = profiled == 0 ? "there are none"
+                            : at_home == 0
+                                ? "no profile's host is a platform of the corpus"
+                                : fmt::format(
+                                      "the hosts of {} of {} are platforms of the corpus, but none of these has CPU "
+                                      "seconds (cpu_s), units of work, and a time on that platform",
+                                      at_home, profiled);
+    return "\nprofiles were not compared with labels: " + why + "\n";
+  }
   std::string text = fmt::format("\n{} of {} profiles are over {:.0f} % off the label of their host's platform\n",
                                  off.size(), compared, 100 * (kHostLabelRatio - 1));
   if (off.empty()) return text;
@@ -118,6 +137,11 @@ std::string host_text(const QualityCard& card) {
 }
 
 std::string outliers_text(const QualityCard& card) {
+  if (card.outliers_compared_count == 0) {
+    return fmt::format(
+        "\noutliers were not looked for: no program has {} runs on one platform, with one thread count\n",
+        kRunsForOutliers);
+  }
   std::string text = fmt::format("\n{} of {} runs are over {:.0f} robust deviations from their platform's median\n",
                                  card.outliers_count, card.outliers_compared_count, kOutlierDeviations);
   const auto list = [](const std::vector<OutlierCount>& counts) {

@@ -139,6 +139,33 @@ TEST(QualityTest, AnEmptyCorpusHasACardToo) {
   EXPECT_EQ(card.noise[0].entries_count, 0);
   EXPECT_FALSE(card.noise[0].r2_log.has_value());
   EXPECT_EQ(to_json(card)["noise_floor"][0].count("r2_log"), 0u);
+  EXPECT_TRUE(std::isnan(card.noise[0].mape_ratio));
+  EXPECT_EQ(to_json(card)["noise_floor"][0].count("mape_ratio"), 0u);
+  EXPECT_THAT(to_text(card), HasSubstr("profiles were not compared with labels: there are none\n"));
+}
+
+// As a user's own table: one time for each program and platform, and counters without units of work.
+TEST(QualityTest, SaysWhatCouldNotBeChecked) {
+  Corpus one = corpus();
+  std::erase_if(one.runs, [](const auto& run) { return !run.server.ends_with("0"); });
+  one.profiles[0].profile.work_units.reset();
+  const QualityCard card = check_quality(one);
+  EXPECT_EQ(card.runs_count, 6);
+  EXPECT_EQ(card.outliers_compared_count, 0);
+  EXPECT_EQ(card.programs[0].host_platform, "p1");
+  const std::string text = to_text(card);
+  EXPECT_THAT(text, HasSubstr("\nnoise floor: not known; it takes two platforms"));
+  EXPECT_THAT(text, HasSubstr("\noutliers were not looked for: no program has 5 runs on one platform"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("not compared with labels: the hosts of 1 of 1 are platforms of the corpus, but none of these has"));
+  one.profiles[0].profile.host.name = "elsewhere";
+  EXPECT_THAT(to_text(check_quality(one)), HasSubstr("no profile's host is a platform of the corpus\n"));
+  // One group is known, the other is not.
+  one = corpus();
+  one.programs[2].excluded.clear();
+  for (int p = 0; p < 3; ++p) one.runs.push_back({"c", "p" + std::to_string(p), "v/0", 1, 2, std::nullopt, "s"});
+  EXPECT_THAT(to_text(check_quality(one)), HasSubstr("\n-: not known, as no program of the group"));
 }
 
 TEST(QualityTest, JsonHoldsTheSchemaFirstAndTheReasons) {
