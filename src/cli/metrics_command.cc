@@ -58,6 +58,12 @@ std::string as_page(const Metric& metric) {
   return text;
 }
 
+// In its name, or in what is said of it; `words` in lower case.
+bool holds(const Metric& metric, const std::string& words) {
+  return metric.name.find(words) != std::string::npos ||
+         lower_case(metric.description).find(words) != std::string::npos;
+}
+
 int run(const MetricsOptions& chosen, const CommonOptions& options) {
   const Catalogue& catalogue = Catalogue::built_in();
   if (chosen.markdown) return write_result(catalogue_as_markdown(catalogue), options);
@@ -67,7 +73,7 @@ int run(const MetricsOptions& chosen, const CommonOptions& options) {
   std::vector<std::string> groups;
   for (const Metric& metric : catalogue.metrics()) {
     if (std::find(groups.begin(), groups.end(), metric.group) == groups.end()) groups.push_back(metric.group);
-    const bool is_named = is_exact ? metric.name == chosen.name : metric.name.find(chosen.name) != std::string::npos;
+    const bool is_named = is_exact ? metric.name == chosen.name : holds(metric, lower_case(chosen.name));
     if (is_named && (chosen.group.empty() || metric.group == chosen.group)) metrics.push_back(&metric);
   }
   if (!chosen.group.empty() && std::find(groups.begin(), groups.end(), chosen.group) == groups.end()) {
@@ -99,7 +105,7 @@ void add_metrics_command(CLI::App& app, CommandContext& context) {
                                   {"perfcast metrics", "perfcast metrics wall_s"},
                                   "metrics"});
   add_basic(*verb, "NAME", chosen->name, "NAME",
-            "Shows this metric with its formula and sources, or all whose names contain this.");
+            "Shows this metric with its formula and sources, or all whose names or descriptions contain this.");
   add_basic(*verb, "--group", chosen->group, "NAME",
             "Shows only this group, such as work, mix, memory, branch or system.");
   add_advanced(*verb, "--markdown", chosen->markdown, "Prints the whole catalogue as docs/metrics.md.");

@@ -226,13 +226,15 @@ Result<std::optional<Advice>> try_choices(const RungResult& row, const std::vect
 bool clearly_faster(const RungResult& before, const RungResult& after) {
   const double gain = after.gflops / before.gflops;
   if (!(gain > kWorthwhile)) return false;
-  if (before.samples < 3 || after.samples < 3) return gain > 1.5;
+  if (std::cmp_less(before.samples, kFewSamples) || std::cmp_less(after.samples, kFewSamples)) return gain > kGainOfFew;
   return after.median_s * (1 + after.spread / 2) < before.median_s * (1 - before.spread / 2);
 }
 
 bool clearly_faster(const Measurement& before, const Measurement& after) {
   if (!before.ran() || !after.ran()) return false;
-  if (!(before.median_s() / after.median_s() > kWorthwhile)) return false;
+  const double gain = before.median_s() / after.median_s();
+  if (!(gain > kWorthwhile)) return false;
+  if (before.samples_s.size() < kFewSamples || after.samples_s.size() < kFewSamples) return gain > kGainOfFew;
   return quantile(after.samples_s, 0.75) < quantile(before.samples_s, 0.25);
 }
 

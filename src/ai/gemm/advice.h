@@ -12,12 +12,15 @@
 namespace perfcast::ai::gemm {
 
 inline constexpr double kWorthwhile = 1.05;  // a gain below is not worth a change
+// With fewer samples on a side there is no spread to go by, and single runs on a busy machine differ by a factor of two
+// and more: only a larger gain counts.
+inline constexpr size_t kFewSamples = 3;
+inline constexpr double kGainOfFew = 4;
 
 // Whether `after` beats `before` by more than kWorthwhile and its third quartile is below the first one of `before`:
-// more than noise.
+// more than noise. With few samples: by more than kGainOfFew.
 bool clearly_faster(const Measurement& before, const Measurement& after);
-// Of the ladder's rows, by their quartiles. With few samples there is no spread to go by, and only a gain of more than
-// 1.5 counts.
+// Of the ladder's rows, likewise.
 bool clearly_faster(const RungResult& before, const RungResult& after);
 
 struct EnvironmentChoice {
@@ -28,7 +31,7 @@ struct EnvironmentChoice {
 std::vector<EnvironmentChoice> kernel_choices(const std::string& rung, const std::vector<std::string>& isas);
 
 // Advice that follows from the ladder as measured: threads, flags, precision, library. A gain counts above kWorthwhile
-// and with median +- half the interquartile range apart; with fewer than three samples on a side, above 1.5.
+// and with median +- half the interquartile range apart; with few samples, above kGainOfFew.
 std::vector<Advice> advice_from_ladder(const GemmResult& result);
 
 // All of it, added to result.advice: the ladder's, and libraries measured anew under other environments. The largest

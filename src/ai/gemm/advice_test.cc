@@ -45,6 +45,8 @@ TEST(Advice, NeedsMoreThanNoise) {
   EXPECT_FALSE(clearly_faster(measured({1.04, 1.04, 1.04}), measured({1, 1, 1})));  // too little
   EXPECT_FALSE(clearly_faster(measured({1, 2, 3, 4}), measured({1, 1.6, 2, 4})));   // quartiles overlap
   EXPECT_FALSE(clearly_faster(measured({}), measured({1})));
+  EXPECT_FALSE(clearly_faster(measured({2.7}), measured({1})));  // single runs
+  EXPECT_TRUE(clearly_faster(measured({5}), measured({1})));
 }
 
 TEST(Advice, OffersOnlyKernelsThatTheCpuCanRun) {

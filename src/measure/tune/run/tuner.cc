@@ -137,7 +137,8 @@ Status Tuner::measure(size_t candidate) {
 }
 
 Status Tuner::measure_default() {
-  runner_.set_limit(request_.limit_s);
+  // What isn't done in all of the time leaves none to try anything.
+  runner_.set_limit(request_.limit_s > 0 ? request_.limit_s : request_.budget_s);
   for (int i = 0; i < request_.repeats && (i == 0 || !is_over()); ++i) {
     report("measuring the default");
     const auto run =
