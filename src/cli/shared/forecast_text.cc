@@ -277,10 +277,11 @@ std::string explanation_as_text(const program::ForecastReport& report, const For
   return text + breakdown_as_text(report, view) + cores_as_table(report, view);
 }
 
-// "fastest: Example 600, 0.786 s a run (90%: 0.516 .. 1.197 s)"; with prices the instances to rent.
 // Where no price could be used, the answer below is to another question.
 std::string unused_prices_line(const program::ForecastReport& report) {
-  if (!report.unmatched_prices || report.unmatched_prices->empty() || report.choice.fastest) return "";
+  if (!report.unmatched_prices || report.unmatched_prices->empty()) return "";
+  const auto has_cost = [](const program::PlatformRow& row) { return row.cost.has_value(); };
+  if (report.choice.fastest || std::any_of(report.rows.begin(), report.rows.end(), has_cost)) return "";
   constexpr size_t kNamed = 3;
   std::vector<std::string> names;
   for (const program::Price& price : *report.unmatched_prices) {
@@ -292,6 +293,7 @@ std::string unused_prices_line(const program::ForecastReport& report) {
                       "; perfcast predict --instances lists what it knows");
 }
 
+// "fastest: Example 600, 0.786 s a run (90%: 0.516 .. 1.197 s)"; with prices the instances to rent.
 std::string answer_lines(const program::ForecastReport& report) {
   if (std::string choice = choice_lines(report); !choice.empty()) return choice + price_lines(report);
   if (report.rows.empty()) return "";

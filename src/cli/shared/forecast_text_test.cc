@@ -103,7 +103,7 @@ TEST(ForecastText, ListsInstances) {
   report.rows[0].instances[0].price_per_hour = 0.05;
   report.rows[0].instances[0].cost_per_1000 = 0.01;
   report.currency = "EUR";
-  report.choice.fastest = {"cloud-a", "m2.x1", "Example 100", 2, 0.01, 0.875};
+  report.choice.fastest = {"cloud-a", "m2.x1", "Example 100", 2, 0.01, 3, 0.875};
   report.choice.cheapest = report.choice.compromise = report.choice.fastest;
   EXPECT_THAT(
       forecast_text(report, {.explain = false, .most_rows = 20}),
@@ -111,9 +111,10 @@ TEST(ForecastText, ListsInstances) {
                 "cloud-a  m2.x1     Example 100      4   2.00 s      3*        5 k  4 k .. 6.25 k            0.05"
                 "              0.0100\n"));
   EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
-              HasSubstr("fastest and cheapest: cloud-a m2.x1 (Example 100): 2 s a run, 0.0100 EUR per 1000 runs; 88% "
-                        "likely within 5% of the\n  best\n"));
-  EXPECT_THAT(instances_csv(report), HasSubstr("\ncloud-a,m2.x1,Example 100,4,,2,3,1,5000,4000,6250,0.05,0.01,EUR\n"));
+              HasSubstr("fastest and cheapest: cloud-a m2.x1 (Example 100): 2 s a run, 0.0100 EUR per 1000 runs with 3 "
+                        "copies side by side; 88%\n  likely within 5% of the best\n"));
+  EXPECT_THAT(instances_csv(report),
+              HasSubstr("\ncloud-a,m2.x1,Example 100,4,,2,3,1,5000,4000,6250,0.05,0.01,EUR,own\n"));
   report.choice.fastest->server = "m9.x1";
   EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
               HasSubstr("\ncheapest within 1.2x of the fastest: cloud-a m2.x1\n"));

@@ -167,11 +167,12 @@ class OtherWork {
     if (words.empty()) return;
     if (has_word("for while until select", words[0])) ++open_loops_;
     if (words[0] == "done" && open_loops_ > 0) --open_loops_;
-    if (has_word("if elif while until", words[0])) {  // a condition is a command, too
+    const bool is_repeated = has_word("while until", words[0]);
+    if (is_repeated || has_word("if elif", words[0])) {  // a condition is a command, too
       words = program_of({words.begin() + 1, words.end()}).words;
     }
     if (words.empty() || (has_word(kNotTheProgram, words[0]) && !has_word(kTakesTime, words[0]))) return;
-    in_loop_ = in_loop_ || open_loops_ > 0;
+    in_loop_ = in_loop_ || open_loops_ > 0 || is_repeated;
     if (words[0].ends_with("()")) return;  // a function's head
     ++runs_;
     const std::string name = words[0].substr(words[0].rfind('/') + 1);
