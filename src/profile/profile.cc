@@ -413,9 +413,13 @@ Json to_json(const Profile& profile) {
   put_known(json, "accounted_cpu_ratio", profile.accounted_cpu_ratio);
   if (!profile.replicates.empty()) json["replicates"] = Json::array();
   for (const MetricValues& replicate : profile.replicates) {
+    if (knows_whole_counts(profile)) {
+      json["replicates"].push_back(metrics_to_json(replicate));
+      continue;
+    }
     WholeAndPart split = split_by_part(replicate, part_ratio);
     split.whole.merge(split.part);
-    json["replicates"].push_back(metrics_to_json(knows_whole_counts(profile) ? replicate : split.whole));
+    json["replicates"].push_back(metrics_to_json(split.whole));
   }
   if (!profile.course.empty()) json["course"] = Json::array();
   for (const CourseInterval& interval : profile.course) {

@@ -200,7 +200,7 @@ TEST(JobScriptTest, SaysWhatElseTakesTime) {
   EXPECT_EQ(more("for ((i=0; i<9; i++))\ndo\n  ./step\ndone\n"), "the script runs commands in a loop");
   EXPECT_EQ(more("while read line; do for j in a b; do :; done; ./step $line; done < list\n"),
             "the script runs commands in a loop");
-  EXPECT_EQ(more("until ./step; do :; done\n"), "the script runs commands in a loop");
+  EXPECT_EQ(more("until ./ready; do :; done\nsrun ./solver\n"), "the script runs commands in a loop");
   EXPECT_EQ(more("./prepare\nsrun ./solver\npython3 plot.py\n"), "the script also runs prepare, python3");
   EXPECT_EQ(more("if ./prepare; then srun ./solver; fi\n"), "the script also runs prepare");
   EXPECT_EQ(more("a; b; c; d; a; cp x y; ./solver\n"), "the script also runs a, b, 3 more");
