@@ -56,6 +56,43 @@ def ppm(folder, size):
         out.write(pixels.tobytes())
 
 
+def photos(folder, size):
+    """photoNN.ppm: SIZE photographs of 3 megapixels."""
+    for number in range(size):
+        pixels = (photograph(1414, 2120, 20 + number) * 255).astype(numpy.uint8)
+        with open("%s/photo%02d.ppm" % (folder, number), "wb") as out:
+            out.write(b"P6\n2120 1414\n255\n" + pixels.tobytes())
+
+
+def views(folder, size):
+    """viewN.ppm: SIZE pictures of one scene from a camera that moves sideways: screens of several distances."""
+    random = numpy.random.RandomState(7)
+    height, width, focal = 720, 1080, 1000
+    screens = []  # from the farthest on: distance, what it shows, where
+    for distance in (40, 25, 20, 16, 13, 11, 9, 8, 7):
+        whole = distance == 40
+        tall, wide = (height * 2, width * 2) if whole else (random.randint(150, 420), random.randint(150, 420))
+        left = -width if whole else random.randint(-width // 2, width // 2 - 150)
+        top = -height if whole else random.randint(-height // 2, height // 2 - 150)
+        screens.append((distance, photograph(tall, wide, 40 + distance), left, top))
+    for number in range(size):
+        picture = numpy.zeros((height, width, 3), numpy.float32)
+        for distance, shown, left, top in screens:
+            x = numpy.arange(width) - width / 2 + focal * 0.25 * number / distance - left
+            y = numpy.arange(height) - height / 2 + focal * 0.04 * number / distance - top
+            inside = numpy.ix_((y >= 0) & (y < shown.shape[0] - 1), (x >= 0) & (x < shown.shape[1] - 1))
+            x, y = x[(x >= 0) & (x < shown.shape[1] - 1)], y[(y >= 0) & (y < shown.shape[0] - 1)]
+            column, row = x.astype(int), y.astype(int)
+            right, down = (x - column)[None, :, None], (y - row)[:, None, None]
+            above = shown[row][:, column] * (1 - right) + shown[row][:, column + 1] * right
+            below = shown[row + 1][:, column] * (1 - right) + shown[row + 1][:, column + 1] * right
+            picture[inside] = above * (1 - down) + below * down
+        picture += random.normal(0, 0.005, picture.shape)
+        with open("%s/view%d.ppm" % (folder, number), "wb") as out:
+            out.write(b"P6\n%d %d\n255\n" % (width, height))
+            out.write((numpy.clip(picture, 0, 1) * 255).astype(numpy.uint8).tobytes())
+
+
 SHORT, LONG, BYTE, TEXT, RATIONAL, SIGNED_RATIONAL = 3, 4, 1, 2, 5, 10
 SIZES_BYTES = {SHORT: 2, LONG: 4, BYTE: 1, TEXT: 1, RATIONAL: 8, SIGNED_RATIONAL: 8}
 FORMATS = {SHORT: "H", LONG: "I", RATIONAL: "I", SIGNED_RATIONAL: "i"}
@@ -250,7 +287,16 @@ def svg(folder, size):
                       % (side, side, "\n".join(parts)))
 
 
-KINDS = {"dng": dng, "fits": fits, "panorama": panorama, "ppm": ppm, "svg": svg, "wav": wav}
+KINDS = {
+    "dng": dng,
+    "fits": fits,
+    "panorama": panorama,
+    "photos": photos,
+    "ppm": ppm,
+    "svg": svg,
+    "views": views,
+    "wav": wav,
+}
 
 if __name__ == "__main__":
     if len(sys.argv) != 4 or sys.argv[1] not in KINDS:

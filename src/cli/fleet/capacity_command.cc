@@ -75,7 +75,7 @@ Result<fleet::ServiceObjective> parse_objective(const std::string& text) {
 Result<fleet::Policy> parse_policy(const std::string& name) {
   auto policy = fleet::policy_named(name);
   if (!policy || !fleet::info(*policy).preempts) return policy;
-  return usage_error("bad-usage", "policy " + name + " preempts jobs, and plans are made for those that don't",
+  return usage_error("bad-usage", "policy " + name + " works in rounds, and plans are made for those that don't",
                      "--policy", "one of: " + fleet::names_of_policies(false));
 }
 

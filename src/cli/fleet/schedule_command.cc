@@ -159,7 +159,7 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
 }
 
 std::string policy_list() {
-  std::string text = "Policies (* goes by forecasts, ~ preempts):\n";
+  std::string text = "Policies (* goes by forecasts, ~ works in rounds):\n";
   for (const fleet::PolicyInfo& policy : fleet::policies()) {
     text += fmt::format("  {:<16} {}{} {}\n", policy.name, policy.uses_forecasts() ? "*" : " ",
                         policy.preempts ? "~" : " ", policy.text);
@@ -196,7 +196,7 @@ void add_schedule_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--forecast-error", arguments->errors, "RATIO,...",
             "Simulates again with forecasts that are wrong by these ratios on average, such as 0,0.1,0.2.");
   add_advanced(*verb, "--backfill", arguments->comparison.simulation.backfill,
-               "Adds EASY backfilling to every policy that doesn't preempt.");
+               "Adds EASY backfilling to every policy that does not work in rounds.");
   add_advanced(*verb, "--no-kill", arguments->no_kill, "Lets jobs run past their time limits.");
   takes_amount(add_advanced(*verb, "--tie", arguments->comparison.simulation.tie_ratio, "RATIO",
                             "Takes forecasts this close for equal: such a job may go to any of the best platforms."))
@@ -206,7 +206,7 @@ void add_schedule_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   takes_duration(add_advanced(*verb, "--round", arguments->comparison.rounds.round_s, "TIME",
-                              "The length of a round of the policies that preempt."))
+                              "The length of a round of the policies that work in rounds."))
       ->capture_default_str();
   add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with tables and figures.");
   CLI::Option* trace = add_advanced(*verb, "--trace", arguments->trace, "FILE",

@@ -138,7 +138,7 @@ void add_advise(CLI::App& slurm, CommandContext& context) {
   add_advanced(*verb, "--command", arguments->command, "LINE",
                "The command that the script runs, if perfcast can't tell.");
   add_basic(*verb, "--goal", arguments->goal, "time|cost",
-            "Chooses the partition of least time, or of least cost (price per hour times time).")
+            "Chooses the partition of least time, or of least cost (price per hour, time and nodes multiplied).")
       ->check(CLI::IsMember({"time", "cost"}))
       ->capture_default_str();
   add_basic(*verb, "--tie", arguments->tie_percent, "PERCENT",

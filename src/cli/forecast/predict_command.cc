@@ -264,7 +264,8 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
                      {"perfcast predict -- ./prog input.dat", "perfcast predict --profile last --prices prices.csv"},
                      "predict"});
   verb->footer(
-      "The program runs natively, then once more under an instrumenter. Its stdout is discarded. A relative time below "
+      "The program runs natively, then once more under an emulator that counts. Its stdout is discarded. A relative "
+      "time below "
       "1 is faster than the reference. The exit status is 0 also when the program is out of distribution; the forecast "
       "says so.");
   add_basic(*verb, "--profile", arguments->profiles, "FILE",

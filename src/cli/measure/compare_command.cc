@@ -262,7 +262,7 @@ void add_options(CLI::App& verb, CompareArguments& arguments) {
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   add_advanced(verb, "--counted-runs", arguments.counted_runs, "N",
-               "Runs of each under the instrumenter, for counts; 0: none")
+               "Runs of each under an emulator, for counts; 0: none")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   add_basic(verb, "--run-limit,--limit", arguments.limit, "TIME", "Ends any single run after this time, such as 60s.");

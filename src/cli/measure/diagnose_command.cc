@@ -187,7 +187,8 @@ void add_diagnose_command(CLI::App& app, CommandContext& context) {
                                    "perfcast diagnose --threads 1,2,4 -- ./prog --threads {threads}"},
                                   "diagnose"});
   verb->footer(
-      "The command runs as you would run it: once as it is, once under an instrumenter, and some ten times for each "
+      "The command runs as you would run it: once as it is, once under an emulator that counts, and some ten times for "
+      "each "
       "thing that is tried. What it writes it writes each time.");
   add_basic(*verb, "--proofs", arguments->proofs, "TIME",
             "How long perfcast tries changes that may help. The word none tries nothing.")
@@ -204,8 +205,7 @@ void add_diagnose_command(CLI::App& app, CommandContext& context) {
             "for the number.");
   add_advanced(*verb, "--bloat", arguments->bloat,
                "Also which code is loaded, and what of it runs, file by file; counts the whole run");
-  add_basic(*verb, "--quick", arguments->quick,
-            "Skips the instrumented run. You learn nothing about caches and branches.");
+  add_basic(*verb, "--quick", arguments->quick, "Skips the emulated run. You learn nothing about caches and branches.");
   add_around_options(*verb, arguments->around);
   add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with pictures.");
   add_advanced(*verb, "--trace", arguments->trace, "FILE",

@@ -143,7 +143,8 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
                                    "perfcast profile --phases auto -o p.json -- ./prog input.dat"},
                                   "profile"});
   verb->footer(
-      "The program runs natively, then once more under an instrumenter. Its standard input, output, error and exit "
+      "The program runs natively, then once more under an emulator that counts. Its standard input, output, error and "
+      "exit "
       "code pass through once, from the first run; all runs read the same input. What the program writes to files, it "
       "writes each time.\nWithout -o a summary goes to stderr. With -o FILE the profile goes there as JSON. With "
       "--json or -o - the profile goes to stdout, and the program's stdout is discarded, or goes to stderr with "
@@ -156,7 +157,7 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
                              ->check(CLI::Range(1, 1000))
                              ->capture_default_str();
   add_advanced(*verb, "--mix-only", chosen->mix_only,
-               "Takes the opcode mix alone: one instrumented run and no native one.");
+               "Takes the opcode mix alone: one emulated run and no native one.");
   CLI::Option* exact = add_basic(
       *verb, "--exact", chosen->exact,
       "Simulates caches and branches all the time. By default perfcast samples windows, which is much faster.");

@@ -345,7 +345,7 @@ class RoundSimulator {
 Result<Outcome> simulate_rounds(const Cluster& cluster, const Workload& workload, Policy policy,
                                 const RoundOptions& options) {
   if (!info(policy).preempts) {
-    return usage_error("bad-option", fmt::format("policy {} doesn't preempt", info(policy).name), "",
+    return usage_error("bad-option", fmt::format("policy {} does not work in rounds", info(policy).name), "",
                        "one of: " + names_of_policies(true));
   }
   return RoundSimulator(cluster, workload, policy, options).run();

@@ -342,7 +342,7 @@ class Simulation {
 Result<Outcome> simulate(const Cluster& cluster, const Workload& workload, Policy policy,
                          const SimulationOptions& options) {
   if (info(policy).preempts) {
-    return usage_error("bad-option", fmt::format("policy {} preempts jobs", info(policy).name), "",
+    return usage_error("bad-option", fmt::format("policy {} works in rounds", info(policy).name), "",
                        "one of: " + names_of_policies(false));
   }
   if (Status checked = check_cluster(cluster); !checked) return checked.error();

@@ -156,6 +156,26 @@ TEST(ForecastReport, SaysWhereMeasuredTimesContradictEachOther) {
               Contains(HasSubstr("40.0x apart from what the forecast without them has")));
 }
 
+// It can be the run here that is out of line; a nearest match of the host is no evidence against anybody.
+TEST(ForecastReport, SaysWhenTheRunHereIsOutOfLine) {
+  const ForecastReport plain = report_of({});
+  ForecastRequest request;
+  for (const PlatformRow& row : plain.rows) {
+    if (!row.is_host && request.measured_s.size() < 2) {
+      request.measured_s.emplace_back(row.platform.name, 10 * *row.time_s);
+    }
+  }
+  ASSERT_EQ(request.measured_s.size(), 2U);
+  EXPECT_THAT(report_of(request).out_of_line,
+              HasSubstr("the run here took 0.1x of what the measured times and the forecast imply"));
+  Profile nearest = example();
+  nearest.host.name = "Intel(R) Xeon(R) Processor";
+  nearest.host.model = 99;
+  const std::string out_of_line = report_of(request, nearest).out_of_line;
+  EXPECT_THAT(out_of_line, HasSubstr("the measured times put this host at 10.0x of what the run here took"));
+  for (const auto& [name, seconds] : request.measured_s) EXPECT_THAT(out_of_line, Not(HasSubstr(name)));
+}
+
 TEST(ForecastReport, SaysWhichUnitWouldFitAndRefusesOnlyWhenStrict) {
   const ForecastReport plain = report_of({});
   const PlatformRow &one = plain.rows[0], &other = plain.rows[1];
