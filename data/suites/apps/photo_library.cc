@@ -1,11 +1,13 @@
 // Photographs go into a library: each is decoded, classified by a network of the shape of MobileNet (8-bit integers on
 // oneDNN, weights drawn at random), made a thumbnail of, and entered with its tags into SQLite:
 // photo_library FOLDER PHOTO.jpg...
-#include <jpeglib.h>  // after <cstdio>, which it needs
+// clang-format off
+#include <cstdio>
+#include <jpeglib.h>  // needs <cstdio> before it
+// clang-format on
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>

@@ -106,6 +106,7 @@ class Tracer {
   void on_start(pid_t child, pid_t parent);
   void on_exec(pid_t process);
   void on_exit(pid_t task);
+  void on_end(pid_t task);
   Process* process_of(pid_t task, pid_t& process);
 
   std::vector<CensusEntry> entries_;
@@ -219,6 +220,19 @@ void Tracer::on_exit(pid_t task) {
   if (--state->threads == 0) processes_.erase(process);
 }
 
+// A task that was killed while it stood at its exit, as threads are when another ends the process, has ended without
+// being let go. Nobody but us can wait for it, and its process does not end before.
+void Tracer::on_end(pid_t task) {
+  if (process_of_task_.contains(task)) on_exit(task);
+  if (status_field(task, "\nTgid:") == task && status_field(task, "\nPPid:") == getpid()) {
+    // A child of ours is for whoever in this process waits for it.
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return;
+  }
+  siginfo_t info{};
+  waitid(P_PID, static_cast<id_t>(task), &info, WEXITED | WNOHANG | __WALL | __WNOTHREAD);
+}
+
 void Tracer::handle(pid_t task, int stop) {
   const int event = stop >> 8, number = stop & 0x7f;
   unsigned long message = 0;
@@ -256,12 +270,19 @@ void Tracer::handle(pid_t task, int stop) {
 void Tracer::follow() {
   while (true) {
     siginfo_t info{};
-    // Stops alone, and those that this thread traces: exits stay for whoever started the process.
-    if (waitid(P_ALL, 0, &info, WSTOPPED | __WALL | __WNOTHREAD) != 0) {
+    // Of those that this thread traces. A stop is taken; an end is looked at first.
+    if (waitid(P_ALL, 0, &info, WSTOPPED | WEXITED | WNOWAIT | __WALL | __WNOTHREAD) != 0) {
       if (errno == EINTR) continue;
       break;
     }
-    handle(info.si_pid, info.si_status);
+    const pid_t task = info.si_pid;
+    if (info.si_code != CLD_TRAPPED && info.si_code != CLD_STOPPED) {
+      on_end(task);
+      continue;
+    }
+    info.si_pid = 0;
+    const int taken = waitid(P_PID, static_cast<id_t>(task), &info, WSTOPPED | WNOHANG | __WALL | __WNOTHREAD);
+    if (taken == 0 && info.si_pid == task) handle(task, info.si_status);
   }
   for (const auto& [process, state] : processes_) entries_[static_cast<size_t>(state.entry)].ended = false;
 }

@@ -99,6 +99,17 @@ TEST_F(Census, LeavesEndingsAndSignalsAlone) {
   EXPECT_EQ(counted.outcome.exit_code, 3);
 }
 
+// Threads that are killed on their way out, as the process ends at the same time: it must not stay for ever.
+TEST_F(Census, LetsProcessesWithThreadsEnd) {
+  const std::string command = std::string(PERFCAST_GUINEA) + " abandon 3";
+  const Counted counted =
+      run({"/bin/sh", "-c", "i=0; while [ $i -lt 200 ]; do " + command + "; i=$((i+1)); done; exit 4"});
+  SKIP_WITHOUT_PTRACE();
+  EXPECT_FALSE(counted.outcome.limit_reached);
+  EXPECT_EQ(counted.outcome.exit_code, 4);
+  EXPECT_EQ(counted.entries.size(), 1U + 2 * 200);
+}
+
 TEST_F(Census, OfManyProcessesIsComplete) {
   const auto begin = std::chrono::steady_clock::now();
   const Counted counted = run({"/bin/sh", "-c", "i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done"});

@@ -35,12 +35,21 @@ static void* thread_main(void* rounds) {
   return NULL;
 }
 
+static void* end_at_once(void* unused) { return unused; }
+
 static int threads(long count, long rounds) {
   pthread_t handles[64];
   if (count > 64) return 2;
   for (long i = 0; i < count; ++i) pthread_create(&handles[i], NULL, thread_main, &rounds);
   for (long i = 0; i < count; ++i) pthread_join(handles[i], NULL);
   return 0;
+}
+
+/* Threads that end while the process does. */
+static void abandon(long count) {
+  pthread_t handle;
+  for (long i = 0; i < count; ++i) pthread_create(&handle, NULL, end_at_once, NULL);
+  _exit(0);
 }
 
 static int forks(long count, long rounds) {
@@ -94,6 +103,7 @@ int main(int argc, char** argv) {
   }
   if (!strcmp(mode, "sleep")) return usleep((useconds_t)number * 1000), 0;
   if (!strcmp(mode, "threads")) return threads(number, rounds);
+  if (!strcmp(mode, "abandon")) abandon(number);
   if (!strcmp(mode, "forks")) return forks(number, rounds);
   if (!strcmp(mode, "files")) return files(number);
   if (!strcmp(mode, "write")) return write_bytes(number);
