@@ -13,6 +13,7 @@
 #include "program/model/cores/core_prior_predictor.h"
 #include "program/model/fit/out_of_family.h"
 #include "program/model/kernel/kernel_predictor.h"
+#include "program/model/kinds/kind_predictor.h"
 #include "program/model/linear/additive_cost.h"
 #include "program/model/linear/lasso_predictor.h"
 #include "program/model/neighbour/cluster_predictor.h"
@@ -69,6 +70,8 @@ constexpr size_t kMostAdaptations = 200, kLongestName = 400;
 
 // Before the name of a family that learns what models of cores leave.
 constexpr std::string_view kOnCores = "cores:";
+// Before that of one that forecasts programs that are no applications.
+constexpr std::string_view kByKinds = "kinds:";
 
 }  // namespace
 
@@ -114,6 +117,11 @@ Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
     if (!known) return known;
     return std::unique_ptr<Predictor>(std::make_unique<AdaptedPredictor>(std::move(*known)));
   }
+  if (family.starts_with(kByKinds)) {
+    auto all = make_predictor(family.substr(kByKinds.size()));
+    if (!all || (*all)->family().starts_with(kByKinds)) return all;
+    return std::unique_ptr<Predictor>(std::make_unique<KindPredictor>(std::move(*all)));
+  }
   if (family.starts_with(kOnCores)) {
     auto rest = make_predictor(family.substr(kOnCores.size()));
     if (!rest || (*rest)->family().starts_with(kOnCores)) return rest;
@@ -128,7 +136,8 @@ Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
   const std::vector<std::string> names = predictor_families();
   return usage_error("unknown-model", "there is no model '" + family + "'", family,
                      "one of " + join(names, ", ") +
-                         ", or the mean of several: forest+physics; what core models leave to it: cores:stack");
+                         ", or the mean of several: forest+physics; what core models leave to it: cores:stack; "
+                         "applications apart: kinds:cores:stack");
 }
 
 Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family, const ModelSettings& settings) {
