@@ -8,6 +8,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "machine/facts/chip_names.h"
 #include "machine/facts/core_design.h"
 #include "machine/facts/processor.h"
 
@@ -144,7 +145,8 @@ Result<CpuFacts> CpuCatalogue::find(const std::string& name, double vcpus) const
   std::vector<std::string> names;
   for (const CpuRecord& record : records_) {
     names.push_back(record.facts.name);
-    const bool same = record.key == exact || (!plain.empty() && cpu_name_key_or_clock(record.facts.name) == plain);
+    const bool same = record.key == exact || (!plain.empty() && cpu_name_key_or_clock(record.facts.name) == plain) ||
+                      may_be_one_cpu(record.facts.name, name);
     if (same && (found == nullptr || record.servers > found->servers)) found = &record;
   }
   if (found == nullptr) {

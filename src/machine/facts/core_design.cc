@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "machine/facts/chip_names.h"
 
 namespace perfcast {
 namespace {
@@ -56,7 +57,7 @@ std::string cpuid_core_design(const ProcessorIdentity& processor) {
 
 std::string core_design(const ProcessorIdentity& processor) {
   if (is_arm(processor.arch)) {
-    const std::string name = cpu_name_key(processor.name);
+    const std::string name = cpu_name_key(told_name(processor.name));
     for (const char* known : kArmCoreDesigns) {
       if (name.find(known) != std::string::npos) return known;
     }

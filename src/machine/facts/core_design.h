@@ -13,7 +13,7 @@ namespace perfcast {
 // Empty where they tell nothing, as for every Arm core.
 std::string cpuid_core_design(const ProcessorIdentity& processor);
 
-// Finer: Arm's cores by name, "cascade-lake" by its stepping; "unknown" where it can't be told.
+// Finer: Arm's cores by their names or their chips', "cascade-lake" by its stepping; "unknown" where it can't be told.
 std::string core_design(const ProcessorIdentity& processor);
 
 // Those of 64-bit Arm, by their names above; every other design is of x86-64.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "machine/facts/chip_names.h"
 
 namespace perfcast {
 namespace {
@@ -157,7 +158,7 @@ std::string cpuid_name(std::string_view plain_name) {
 ProcessorIdentity identity_of_name(const std::string& name) {
   ProcessorIdentity identity;
   identity.name = name;
-  const std::string key = cpu_name_key(name);
+  const std::string key = cpu_name_key(told_name(name));
   const std::vector<std::string> words = split(key, ' ');
   const auto has = [&](std::string_view text) { return key.find(text) != std::string::npos; };
   if (has("armv8") || has("aarch64") || has("neoverse") || key == "apple m1") {
@@ -186,7 +187,7 @@ ProcessorIdentity identity_of_name(const std::string& name) {
 }
 
 std::string segment_of_name(std::string_view name) {
-  const std::string key = cpu_name_key(name);
+  const std::string key = cpu_name_key(told_name(std::string(name)));
   const auto has = [&](std::string_view text) { return key.find(text) != std::string::npos; };
   for (const std::string_view server : {"epyc", "opteron", "altra", "neoverse", "power8", "power9", "sparc"}) {
     if (has(server)) return "server";

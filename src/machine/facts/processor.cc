@@ -38,23 +38,26 @@ constexpr std::array<std::pair<int64_t, const char*>, 8> kArmVendors = {{{0x41, 
 
 bool tells_a_number(std::string_view name) { return name.find_first_of("0123456789") != std::string_view::npos; }
 
-// A model's name taken apart: its key, and its clock, "2.20ghz", where it states one.
-std::pair<std::string, std::string> key_and_clock(std::string_view name) {
-  std::string text = lower_case(name);
+// A model's name taken apart: what tells the model, and its clock, "2.20ghz", where it states one.
+std::pair<std::string, std::string> plain_and_clock(std::string_view name) {
+  std::string text(name);
   for (const std::string mark : {"(r)", "(tm)", "®", "™"}) {
-    for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) text.replace(at, mark.size(), " ");
+    for (size_t at = lower_case(text).find(mark); at != std::string::npos; at = lower_case(text).find(mark)) {
+      text.replace(at, mark.size(), " ");
+    }
   }
   std::vector<std::string> kept;
   std::string clock;
   bool behind_at = false;
-  for (const std::string& word : split(text, ' ')) {
+  for (const std::string& original : split(text, ' ')) {
+    const std::string word = lower_case(original);
     const bool begins_clock = word.starts_with("@");
     behind_at = behind_at || begins_clock;
     if (word.ends_with("ghz")) {
       clock = begins_clock ? word.substr(1) : word;
     } else if (!behind_at && !word.empty() && word != "cpu" && word != "processor" && word != "genuine" &&
                word != "t" && !word.ends_with("-core")) {
-      kept.push_back(word);
+      kept.push_back(original);
     }
   }
   return {join(kept, " "), clock};
@@ -83,10 +86,13 @@ std::string arch_key(std::string_view arch) {
 
 bool is_arm(std::string_view arch) { return arch_key(arch) == "aarch64"; }
 
-std::string cpu_name_key(std::string_view name) { return key_and_clock(name).first; }
+std::string plain_cpu_name(std::string_view name) { return plain_and_clock(name).first; }
+
+std::string cpu_name_key(std::string_view name) { return lower_case(plain_cpu_name(name)); }
 
 std::string cpu_name_key_or_clock(std::string_view name) {
-  auto [key, clock] = key_and_clock(name);
+  const auto [plain, clock] = plain_and_clock(name);
+  std::string key = lower_case(plain);
   return tells_a_number(key) || clock.empty() ? key : key + " " + clock;
 }
 

@@ -25,8 +25,10 @@ std::string vendor_key(std::string_view vendor);
 std::string arch_key(std::string_view arch);
 bool is_arm(std::string_view arch);
 
-// "AMD EPYC 7763 64-Core Processor" -> "amd epyc 7763": without trade marks, clock, core count and words that say
+// "AMD EPYC 7763 64-Core Processor" -> "AMD EPYC 7763": without trade marks, clock, core count and words that say
 // nothing.
+std::string plain_cpu_name(std::string_view name);
+// The same in lower case, for comparisons.
 std::string cpu_name_key(std::string_view name);
 // The same, and the clock behind it where no number is left: clouds hide models behind "Intel(R) Xeon(R) CPU
 // @ 2.20GHz".

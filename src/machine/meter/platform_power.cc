@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "machine/facts/chip_names.h"
 #include "machine/facts/processor.h"
 
 namespace perfcast {
@@ -16,7 +17,7 @@ constexpr double kMostTdp_w = 5000, kMostCores = 4096;
 
 // Kernels write the first Xeons E5 as "E5-2680 0".
 std::string power_key(const std::string& name) {
-  std::string key = cpu_name_key(name);
+  std::string key = cpu_name_key(told_name(name));
   if (key.ends_with(" 0")) key.resize(key.size() - 2);
   return key;
 }

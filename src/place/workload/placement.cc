@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "machine/facts/chip_names.h"
 #include "machine/facts/processor.h"
 #include "machine/meter/accelerator_power.h"
 #include "machine/meter/platform_power.h"
@@ -498,7 +499,11 @@ Result<size_t> find_row(const Placement& placement, const std::string& name, con
   auto row = only([&](const PlacementRow& one) {
     return !key.empty() && one.kind == PlaceKind::kCpu && without_vendor(cpu_name_key_or_clock(one.device)) == key;
   });
-  if (!row && !folded.empty()) {
+  if (!row) {
+    row =
+        only([&](const PlacementRow& one) { return one.kind == PlaceKind::kCpu && may_be_one_cpu(one.device, name); });
+  }
+  if (!row && meant.empty() && !folded.empty()) {
     row = only([&](const PlacementRow& one) { return holds_part(one, lower_case(trim(name))); });
   }
   if (row) return *row;

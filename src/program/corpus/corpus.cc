@@ -12,6 +12,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "machine/facts/chip_names.h"
 #include "program/corpus/good_profile.h"
 #include "program/corpus/source_note.h"
 
@@ -184,13 +185,21 @@ Result<std::vector<size_t>> chosen_platforms(const Corpus& corpus, const std::ve
       return platform.id == name || platform.name == name;
     });
     if (found == corpus.platforms.end()) {
+      const size_t before = chosen.size();
+      for (size_t i = 0; i < corpus.platforms.size(); ++i) {
+        if (may_be_one_cpu(corpus.platforms[i].name, name)) chosen.push_back(i);
+      }
+      if (chosen.size() > before) continue;
       return usage_error("unknown-platform", "the corpus holds no platform '" + name + "'", "",
                          "one of: " + nearest_names(name, names));
     }
-    const auto index = static_cast<size_t>(found - corpus.platforms.begin());
-    if (std::find(chosen.begin(), chosen.end(), index) == chosen.end()) chosen.push_back(index);
+    chosen.push_back(static_cast<size_t>(found - corpus.platforms.begin()));
   }
-  return chosen;
+  std::vector<size_t> once;
+  for (const size_t index : chosen) {
+    if (std::find(once.begin(), once.end(), index) == once.end()) once.push_back(index);
+  }
+  return once;
 }
 
 // Counts and times of such a profile are not those of the same work.

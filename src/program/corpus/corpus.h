@@ -134,11 +134,13 @@ struct TrainingTable {
 
 struct TableOptions {
   int64_t threads = 1;
-  bool include_excluded = false;       // programs that are no comparison, and profiles whose counts and times don't fit
-  std::vector<std::string> groups;     // empty: all
-  std::vector<std::string> platforms;  // ids or verbatim names; empty: all with enough programs
-  std::vector<std::string> segments;   // of platforms: "cloud", "server", "desktop"; empty: all
-  double minimum_coverage = 0.7;       // platforms measured on a smaller share of the programs are left out
+  bool include_excluded = false;    // programs that are no comparison, and profiles whose counts and times don't fit
+  std::vector<std::string> groups;  // empty: all
+  // Ids, verbatim names, or what these are kinds of (may_be_one_cpu()), which stands for all of them; empty: all with
+  // enough programs.
+  std::vector<std::string> platforms;
+  std::vector<std::string> segments;  // of platforms: "cloud", "server", "desktop"; empty: all
+  double minimum_coverage = 0.7;      // platforms measured on a smaller share of the programs are left out
   // Instead of the coverage: platforms measured on fewer programs are left out; 0: by coverage. For corpora of several
   // sources, where no platform has most of the programs.
   int64_t minimum_programs = 0;

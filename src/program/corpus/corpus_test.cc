@@ -248,6 +248,19 @@ TEST(TrainingTableTest, NamesPlatformsByIdOrName) {
   EXPECT_THAT(unknown.error().expected, HasSubstr("Quick Q"));
 }
 
+TEST(TrainingTableTest, ACoreNamesAllChipsThatHaveIt) {
+  Corpus corpus = two_by_two();
+  corpus.platforms[0].name = "Ampere Altra";
+  corpus.platforms[1].name = "AWS Graviton2";
+  TableOptions options;
+  options.platforms = {"AWS Graviton2", "Neoverse-N1"};
+  const auto table = make_training_table(corpus, options);
+  ASSERT_TRUE(table.ok()) << to_text(table.error());
+  ASSERT_EQ(table->platforms.size(), 2u);
+  EXPECT_EQ(table->platforms[0].id, "q");
+  EXPECT_EQ(table->platforms[1].id, "p");
+}
+
 TEST(TrainingTableTest, ChoosesThreadsGroupsAndValidPrograms) {
   TableOptions all_cores;
   all_cores.threads = 0;

@@ -44,6 +44,26 @@ TEST(FindPlatform, ListsNearNamesOfAnUnknownOne) {
   EXPECT_EQ(find_platform(platforms(), "Neoverse-N7", "x.json", ErrorKind::kData).error().kind, ErrorKind::kData);
 }
 
+TEST(FindPlatform, AnArmCoreStandsForItsChips) {
+  std::vector<Platform> chips(4);
+  const char* names[] = {"AWS Graviton2", "Ampere Altra", "AWS Graviton3", "Intel Xeon Platinum 8280L (Azure)"};
+  for (size_t i = 0; i < chips.size(); ++i) {
+    chips[i].name = names[i];
+    chips[i].id = slug(names[i]);
+  }
+  EXPECT_EQ(*find_platform(chips, "neoverse-v1", ""), 2u);
+  EXPECT_EQ(*find_platform(chips, "Intel(R) Xeon(R) Platinum 8280L CPU @ 2.70GHz", ""), 3u);
+  EXPECT_EQ(*find_platform(chips, "altra", ""), 1u);
+  const auto two = find_platform(chips, "Neoverse-N1", "--reference");
+  ASSERT_FALSE(two);
+  EXPECT_EQ(two.error().code, "ambiguous-platform");
+  EXPECT_EQ(two.error().message, "'Neoverse-N1' stands for 2 platforms that differ");
+  EXPECT_EQ(two.error().expected, "one of AWS Graviton2, Ampere Altra");
+  // Before, the core's name was all that was known.
+  EXPECT_EQ(*find_platform(platforms(), "AWS Graviton2", ""), 3u);
+  EXPECT_EQ(find_platform(platforms(), "AWS Graviton3", "").error().code, "unknown-platform");
+}
+
 TEST(LookUpPlatform, HasNothingOfAnUnknownOne) {
   EXPECT_EQ(**look_up_platform(platforms(), "neoverse-n1", ""), 3u);
   const auto unknown = look_up_platform(platforms(), "Neoverse-N7", "");

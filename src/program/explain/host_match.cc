@@ -1,10 +1,13 @@
 #include "program/explain/host_match.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "base/text.h"
+#include "machine/facts/chip_names.h"
 #include "machine/facts/own_machine.h"
 #include "machine/facts/processor.h"
 
@@ -22,6 +25,8 @@ constexpr double kCacheAgrees = 0.25;  // |log2 ratio|
 constexpr double kUnstatedWeight = 0.5;
 // Of what decides; among platforms measured on this machine the last.
 constexpr double kSameName = 1000, kSameMachine = 2000;
+// One name is that of a core, or of a CPU at all providers, the other that of a chip, or of the CPU at one of them.
+constexpr double kSameKind = 500;
 constexpr double kSameBytes = 1e-6;
 
 // As it names them and as platforms do.
@@ -52,7 +57,7 @@ bool contradict(const std::string& a, const std::string& b) { return !a.empty() 
 struct Comparison {
   double distance = 0;
   std::vector<std::string> differs;  // facts both sides state and disagree on
-  bool same_name = false, same_model = false;
+  bool same_name = false, same_kind = false, same_model = false;
   bool any = false;  // fact that both sides state
 };
 
@@ -106,6 +111,7 @@ Comparison compare(const HostFacts& host, const std::set<std::string>& host_flag
   // A name without a number may hide what stands behind it ("Intel Xeon Processor") unless all facts agree.
   const bool same = !host.name.empty() && host.name == platform.name && result.differs.empty();
   result.same_name = same || (!host_name.empty() && host_name == known_name && names_a_model(host_name));
+  result.same_kind = !result.same_name && host_name != known_name && may_be_one_cpu(host.name, platform.name);
   if (host_name != known_name) {
     const std::set<std::string> a = words_of(host_name), b = words_of(known_name);
     std::vector<std::string> different;
@@ -159,16 +165,17 @@ std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Pla
     if (platform.kind != "cpu") continue;
     Comparison comparison = compare(host, host_flags, platform, known_flags);
     const std::string arch = arch_key(platform.arch), vendor = vendor_key(platform.vendor);
-    const bool is_other = comparison.same_name
+    const bool is_named = comparison.same_name || comparison.same_kind;
+    const bool is_other = is_named
                               ? contradict(arch, arch_key(host.arch)) || contradict(vendor, vendor_key(host.vendor))
                               : arch != arch_key(host.arch) || vendor != vendor_key(host.vendor);
     if (is_other) continue;
     // Nothing is known that could make it near.
-    if (host.arch.empty() && host.vendor.empty() && !comparison.any && !comparison.same_name) continue;
+    if (host.arch.empty() && host.vendor.empty() && !comparison.any && !is_named) continue;
     // A name that names a model decides; facts then only choose between platforms that share it. What was measured on
     // this very machine is nearer than what others measured on such a model.
     const bool is_own = is_own_machine(host, platform);
-    double distance = comparison.distance - (comparison.same_name ? kSameName : 0);
+    double distance = comparison.distance - (comparison.same_name ? kSameName : comparison.same_kind ? kSameKind : 0);
     if (is_own) distance = -kSameMachine - static_cast<double>(i);
     candidates.push_back({i, distance, is_own, std::move(comparison)});
   }
@@ -178,9 +185,12 @@ std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Pla
   const Comparison& of_best = candidates.front().comparison;
   std::optional<HostMatch> best = HostMatch{candidates.front().platform, HostMatch::Certainty::kNearest, "", {}};
   const bool is_own = candidates.front().is_own;
-  if (!of_best.same_name && !is_own) {
-    for (size_t i = 1; i < candidates.size() && i <= HostMatch::kRunnersUp; ++i)
-      best->runners_up.push_back(candidates[i].platform);
+  const auto kinds = std::count_if(candidates.begin(), candidates.end(),
+                                   [](const Candidate& one) { return one.comparison.same_kind; });
+  if (!of_best.same_name && !is_own && kinds != 1) {
+    for (size_t i = 1; i < candidates.size() && i <= HostMatch::kRunnersUp; ++i) {
+      if (kinds == 0 || candidates[i].comparison.same_kind) best->runners_up.push_back(candidates[i].platform);
+    }
   }
   if (of_best.same_name) {
     best->certainty = HostMatch::Certainty::kName;
@@ -188,6 +198,10 @@ std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Pla
   } else if (is_own) {
     best->certainty = HostMatch::Certainty::kName;
     best->how = "which was measured on a machine with the same facts";
+  } else if (of_best.same_kind) {
+    best->certainty = kinds == 1 ? HostMatch::Certainty::kName : HostMatch::Certainty::kModel;
+    best->how = kinds == 1 ? "the only known one of that name"
+                           : fmt::format("one of {} that the name stands for; they differ", kinds);
   } else if (of_best.same_model) {
     best->certainty = HostMatch::Certainty::kModel;
     best->how = "same CPU model number " + std::to_string(*host.model) + ", flags and caches";

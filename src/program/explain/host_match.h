@@ -13,9 +13,9 @@ namespace perfcast::program {
 
 struct HostMatch {
   enum class Certainty {
-    kName,     // the same model name, one that names a model; a platform whose facts were read on such a machine, which
-               // agree in all; or the user says so
-    kModel,    // the same CPU family and model, and no fact that contradicts
+    kName,   // the same model name, one that names a model; the only one whose core or provider the name leaves open; a
+             // platform whose facts were read on such a machine, which agree in all; or the user says so
+    kModel,  // the same CPU family and model, and no fact that contradicts; or one of several that the name stands for
     kNearest,  // another CPU of the same vendor
   };
   size_t platform = 0;  // index

@@ -204,6 +204,42 @@ TEST(MatchHost, NeverAcrossArchitecturesOrVendors) {
   EXPECT_FALSE(match_host(HostFacts{}, known()));
 }
 
+TEST(MatchHost, ACoreStandsForItsChips) {
+  std::vector<Platform> chips;
+  for (const char* name : {"AWS Graviton3", "Ampere Altra", "AWS Graviton2"}) {
+    Platform& chip = chips.emplace_back();
+    chip.name = name;
+    chip.arch = "aarch64";
+    chip.vendor = "ARM";
+  }
+  HostFacts arm = host("Neoverse-V1", "ARM", 8, 1);
+  arm.arch = "aarch64";
+  auto match = match_host(arm, chips);
+  ASSERT_TRUE(match);
+  EXPECT_EQ(match->platform, 0U);
+  EXPECT_EQ(match->certainty, HostMatch::Certainty::kName);
+  EXPECT_EQ(match->how, "the only known one of that name");
+  EXPECT_TRUE(match->runners_up.empty());
+  arm.name = "Neoverse-N1";
+  match = match_host(arm, chips);
+  ASSERT_TRUE(match);
+  EXPECT_EQ(match->platform, 1U);
+  EXPECT_EQ(match->certainty, HostMatch::Certainty::kModel);
+  EXPECT_EQ(match->how, "one of 2 that the name stands for; they differ");
+  EXPECT_THAT(match->runners_up, testing::ElementsAre(2));
+  arm.name = "AWS Graviton2";
+  match = match_host(arm, chips);
+  EXPECT_EQ(match->platform, 2U);
+  EXPECT_EQ(match->certainty, HostMatch::Certainty::kName);
+  EXPECT_EQ(match->how, "same model name");
+  // A bundle of before, which knows the core's name alone.
+  chips[1].name = "Neoverse-N1";
+  chips.pop_back();
+  match = match_host(arm, chips);
+  EXPECT_EQ(match->platform, 1U);
+  EXPECT_EQ(match->certainty, HostMatch::Certainty::kName);
+}
+
 TEST(MatchHost, WithoutFactsIsOnlyNearest) {
   HostFacts facts;
   facts.arch = "x86_64";

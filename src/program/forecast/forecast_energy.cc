@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/unknown.h"
+#include "machine/facts/chip_names.h"
 #include "machine/facts/core_design.h"
 #include "program/evaluate/platform_name.h"
 #include "program/forecast/forecast.h"
@@ -121,7 +122,8 @@ struct LogEnergy {
 std::string why_no_power(const Platform& platform) {
   if (platform.name.starts_with("Neoverse") || platform.name.starts_with("Cortex") || platform.name.starts_with("ARMv"))
     return "the name is of a core design: whose chip it is, and its power, is not known";
-  if (platform.name.find('(') != std::string::npos && platform.name.find("(R)") == std::string::npos)
+  const std::string name = told_name(platform.name);
+  if (name.find('(') != std::string::npos && name.find("(R)") == std::string::npos)
     return "a name that a hypervisor made up: the CPU behind it is not known";
   return "no data sheet in the table states its power: a part made for one customer, or a hidden name";
 }

@@ -7,6 +7,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "machine/facts/chip_names.h"
 
 namespace perfcast::program {
 namespace {
@@ -76,7 +77,12 @@ bool passes_one(const PlatformFilter& filter, const Platform& platform) {
   if (filter.key == "vendor") return is_one_of(filter.value, lower_case(platform.vendor));
   if (filter.key == "arch") return is_one_of(filter.value, lower_case(platform.arch));
   if (filter.key == "kind") return is_one_of(filter.value, platform.segment);
-  if (filter.key == "name") return lower_case(platform.name).find(filter.value) != std::string::npos;
+  if (filter.key == "name") {
+    const auto names = wider_names(platform.name);
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return lower_case(name).find(filter.value) != std::string::npos;
+    });
+  }
   return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "machine/facts/chip_names.h"
 #include "machine/facts/processor.h"
 
 #if defined(__x86_64__)
@@ -81,7 +82,11 @@ void read_cpuinfo(const std::string& root, HostFacts& facts) {
     facts.model = integer(field("CPU part"));
     facts.stepping = integer(field("CPU revision"));
     facts.name = field("model name");
-    if (facts.name.empty() && facts.model) facts.name = arm_core_name(implementer, *facts.model);
+    if (facts.name.empty() && facts.model) {
+      facts.name = arm_core_name(implementer, *facts.model);
+      const std::string chip = chip_name(facts.name, provider_of_board(line_of(root + "/sys/class/dmi/id/sys_vendor")));
+      if (!chip.empty()) facts.name = chip;
+    }
     flags = field("Features");
   } else if (fields.contains("vendor_id")) {
     facts.arch = "x86_64";

@@ -110,6 +110,11 @@ TEST(HostFacts, ReadsAnArmServer) {
   EXPECT_EQ(facts.logical_cpus, 2);
   EXPECT_EQ(facts.hypervisor, "");
   EXPECT_EQ(page_table_levels(facts, machine.root()), 4);
+  // Whose chip it is, the firmware tells.
+  machine.put("/sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
+  EXPECT_EQ(read_host_facts(machine.root()).name, "AWS Graviton2");
+  machine.put("/sys/class/dmi/id/sys_vendor", "Google\n");
+  EXPECT_EQ(read_host_facts(machine.root()).name, "Ampere Altra");
   // 64 KiB pages resolve 13 bits per level.
   machine.put("/proc/self/smaps", "ffffd0000000-ffffd0210000 rw-p 0 00:00 0 [stack]\nKernelPageSize:       64 kB\n");
   EXPECT_EQ(page_table_levels(facts, machine.root()), 3);

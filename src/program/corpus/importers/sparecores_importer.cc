@@ -1,5 +1,7 @@
 #include "program/corpus/importers/sparecores_importer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -10,8 +12,10 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "machine/facts/chip_names.h"
 #include "program/corpus/importers/exclusion_counter.h"
 #include "program/corpus/importers/imported_columns.h"
+#include "program/corpus/importers/provider_split.h"
 #include "program/corpus/importers/server_screening.h"
 #include "program/corpus/importers/sparecores_columns.h"
 #include "program/corpus/importers/sparecores_platforms.h"
@@ -96,6 +100,9 @@ class SparecoresImport {
   void choose_columns(size_t table);
   void read_rates();
   void read_machine_rates(size_t server);
+  std::vector<size_t> compared_columns(Part part) const;
+  std::vector<ScreenedServer> rated_servers(Part part) const;
+  void split_platforms();
   std::vector<Screening> screen(Part part) const;
   void screen_all();
   void add_runs();
@@ -122,6 +129,7 @@ Result<Import> SparecoresImport::run(const SparecoresText& text) {
   for (const Part part : {kRates, kScores}) source_[part] = result_.corpus.sources[part].id;
   if (const Status status = read_tables(text); !status) return status.error();
   result_.corpus.platforms = group_platforms(servers_, source_[kRates]);
+  split_platforms();
   screen_all();
   gather_facts(servers_, kept_[kRates], result_.corpus.platforms);
   add_runs();
@@ -277,17 +285,18 @@ void SparecoresImport::add_machine_runs() {
   }
 }
 
-std::vector<Screening> SparecoresImport::screen(Part part) const {
-  // Only rates of one worker compare a server with its platform; those of all cores grow with its size.
+std::vector<size_t> SparecoresImport::compared_columns(Part part) const {
   std::vector<size_t> compared;
-  std::vector<bool> fingerprint;
   for (size_t i = 0; i < run_columns_.size(); ++i) {
-    if (run_columns_[i].meaning.threads != 1 || run_columns_[i].part() != part) continue;
-    compared.push_back(i);
-    const Program* program = catalogue_.find(run_columns_[i].programs[0]);
-    fingerprint.push_back(program != nullptr && program->group == "user" && program->excluded.empty());
+    if (run_columns_[i].meaning.threads == 1 && run_columns_[i].part() == part) compared.push_back(i);
   }
-  std::vector<ScreenedServer> screened;
+  return compared;
+}
+
+// Only rates of one worker compare a server with others of its platform; those of all cores grow with its size.
+std::vector<ScreenedServer> SparecoresImport::rated_servers(Part part) const {
+  const std::vector<size_t> compared = compared_columns(part);
+  std::vector<ScreenedServer> rated;
   for (size_t i = 0; i < servers_.size(); ++i) {
     const SparecoresServer& server = servers_[i];
     const Platform& platform = result_.corpus.platforms[server.platform];
@@ -296,9 +305,41 @@ std::vector<Screening> SparecoresImport::screen(Part part) const {
       entry.generation += "/" + (number ? std::to_string(*number) : std::string("?"));
     }
     for (const size_t column : compared) entry.log_rates.push_back(std::log(rates_[i][column]));
-    screened.push_back(std::move(entry));
+    rated.push_back(std::move(entry));
   }
-  return screen_servers(screened, fingerprint);
+  return rated;
+}
+
+// Platforms whose providers differ become several. Scores tell it first: they are of whole programs.
+void SparecoresImport::split_platforms() {
+  const std::vector<ProviderSplit> splits = split_by_provider({rated_servers(kScores), rated_servers(kRates)});
+  for (const ProviderSplit& split : splits) {
+    const std::string name = result_.corpus.platforms[split.platform].name;
+    for (SparecoresServer& server : servers_) {
+      if (server.platform != split.platform) continue;
+      for (const std::vector<std::string>& group : split.groups) {
+        if (std::find(group.begin(), group.end(), server.server.vendor) == group.end()) continue;
+        server.name = name_at_providers(server.name, group);
+        break;
+      }
+    }
+    std::vector<std::string> groups;
+    for (const auto& group : split.groups) groups.push_back(name_at_providers("", group));
+    result_.report.notes.push_back(
+        fmt::format("{} is {} platforms, by provider:{}; the first two are {:.0f}% apart, their own "
+                    "servers {:.0f}%",
+                    name, groups.size(), join(groups, ","), 100 * split.apart_ratio, 100 * split.own_ratio));
+  }
+  if (!splits.empty()) result_.corpus.platforms = group_platforms(servers_, source_[kRates]);
+}
+
+std::vector<Screening> SparecoresImport::screen(Part part) const {
+  std::vector<bool> fingerprint;
+  for (const size_t column : compared_columns(part)) {
+    const Program* program = catalogue_.find(run_columns_[column].programs[0]);
+    fingerprint.push_back(program != nullptr && program->group == "user" && program->excluded.empty());
+  }
+  return screen_servers(rated_servers(part), fingerprint);
 }
 
 // A server whose rates have the pattern of another CPU is left out with its scores too, for its name is in doubt.

@@ -1,6 +1,6 @@
 #pragma once
 // Spare Cores inspector data: facts, benchmark rates and Geekbench scores of cloud servers, one row each. Platforms are
-// CPU models.
+// CPU models, chips for Arm's cores, and a CPU at some providers where these differ (provider_split.h).
 
 #include <string>
 

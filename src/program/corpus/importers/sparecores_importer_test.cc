@@ -121,18 +121,56 @@ TEST(SparecoresImportTest, MakesOnePlatformPerCpuModel) {
     ids.push_back(platform.id);
     names.push_back(platform.name);
   }
-  EXPECT_THAT(ids, ElementsAre("amd-epyc-7763-64-core-processor", "intel-xeon-cpu-2-20ghz-f6-m79",
-                               "intel-xeon-cpu-2-20ghz-f6-m85", "neoverse-n1"));
-  EXPECT_THAT(names,
-              ElementsAre("AMD EPYC 7763 64-Core Processor", "Intel(R) Xeon(R) CPU @ 2.20GHz (family 6 model 79)",
-                          "Intel(R) Xeon(R) CPU @ 2.20GHz (family 6 model 85)", "Neoverse-N1"));
+  EXPECT_THAT(ids, ElementsAre("amd-epyc-7763-64-core-processor", "aws-graviton2", "intel-xeon-cpu-2-20ghz-f6-m79",
+                               "intel-xeon-cpu-2-20ghz-f6-m85"));
+  EXPECT_THAT(names, ElementsAre("AMD EPYC 7763 64-Core Processor", "AWS Graviton2",
+                                 "Intel(R) Xeon(R) CPU @ 2.20GHz (family 6 model 79)",
+                                 "Intel(R) Xeon(R) CPU @ 2.20GHz (family 6 model 85)"));
   const Platform& epyc = corpus.platforms[0];
   EXPECT_EQ(epyc.vendor, "AMD");
   EXPECT_EQ(epyc.arch, "x86_64");
   EXPECT_EQ(epyc.cpu_family, 25);
   EXPECT_EQ(epyc.stepping, 1);
-  EXPECT_EQ(corpus.platforms[3].cpu_family, std::nullopt);
-  EXPECT_EQ(corpus.platforms[3].vendor, "ARM");
+  EXPECT_EQ(corpus.platforms[1].cpu_family, std::nullopt);
+  EXPECT_EQ(corpus.platforms[1].vendor, "ARM");
+}
+
+// One core in chips of two makers; one CPU, of which one provider's machines are a tenth slower by their scores.
+TEST(SparecoresImportTest, NamesMachinesByChipAndProvider) {
+  SparecoresText text;
+  text.servers_csv = "vendor,server,arch,cpu_vendor,cpu_model,vcpus\n";
+  text.scores_csv = "vendor,server,A.1,B.1,C.1,D.1,E.1\n";
+  text.benchmarks_csv = "vendor,server,stressng.matrix.1\n";
+  const auto add = [&](const std::string& server, const std::string& cpu, int score) {
+    text.servers_csv += server + "," + cpu + ",4\n";
+    const std::string number = std::to_string(score);
+    text.scores_csv += server + "," + number + "," + number + "," + number + "," + number + "," + number + "\n";
+    text.benchmarks_csv += server + ",100\n";
+  };
+  const std::string arm = "aarch64,ARM,Neoverse-N1",
+                    xeon = "x86_64,GenuineIntel,Intel(R) Xeon(R) Platinum 8280L CPU @ 2.70GHz";
+  add("aws,m6g.large", arm, 1000);
+  add("azure,Standard_D2ps_v5", arm, 1010);
+  add("aws,u-6tb1", xeon, 900);
+  add("aws,u-9tb1", xeon, 901);
+  add("azure,M208", xeon, 1000);
+  add("azure,M416", xeon, 1001);
+  const auto result = import_sparecores(text, ProgramCatalogue());
+  ASSERT_TRUE(result.ok()) << to_text(result.error());
+  std::map<std::string, std::string> platform_of;
+  for (const Server& server : result->corpus.servers) platform_of[server.name] = server.platform;
+  const std::map<std::string, std::string> expected = {{"m6g.large", "aws-graviton2"},
+                                                       {"Standard_D2ps_v5", "ampere-altra"},
+                                                       {"u-6tb1", "intel-xeon-platinum-8280l-aws"},
+                                                       {"u-9tb1", "intel-xeon-platinum-8280l-aws"},
+                                                       {"M208", "intel-xeon-platinum-8280l-azure"},
+                                                       {"M416", "intel-xeon-platinum-8280l-azure"}};
+  EXPECT_EQ(platform_of, expected);
+  EXPECT_EQ(result->corpus.find_platform("intel-xeon-platinum-8280l-azure")->name, "Intel Xeon Platinum 8280L (Azure)");
+  EXPECT_THAT(
+      result->report.notes,
+      ElementsAre("Intel(R) Xeon(R) Platinum 8280L CPU @ 2.70GHz is 2 platforms, by provider: (AWS), (Azure); the "
+                  "first two are 11% apart, their own servers 0%"));
 }
 
 TEST(SparecoresImportTest, GathersFactsOverTheServersKept) {
@@ -148,8 +186,8 @@ TEST(SparecoresImportTest, GathersFactsOverTheServersKept) {
   EXPECT_EQ(facts.at("membench_latency_64kib_ns"), 2.5);
   EXPECT_EQ(facts.count("l2_bytes"), 0u);
   EXPECT_THAT(corpus.platforms[0].flags, ElementsAre("avx2"));  // sha on one of two
-  EXPECT_EQ(corpus.platforms[1].facts.at("nominal_hz"), 2.2e9);
-  EXPECT_EQ(corpus.platforms[3].facts.count("tsc_hz"), 0u);  // BogoMIPS mean something else on Arm
+  EXPECT_EQ(corpus.platforms[2].facts.at("nominal_hz"), 2.2e9);
+  EXPECT_EQ(corpus.platforms[1].facts.count("tsc_hz"), 0u);  // BogoMIPS mean something else on Arm
 }
 
 TEST(SparecoresImportTest, CountsWhatItLeavesOut) {

@@ -9,6 +9,7 @@
 #include "base/table_row.h"
 #include "base/text.h"
 #include "machine/facts/caches.h"
+#include "machine/facts/chip_names.h"
 #include "machine/facts/instance_facts.h"
 #include "machine/facts/processor.h"
 #include "program/corpus/importers/sparecores_importer.h"
@@ -138,6 +139,8 @@ Result<std::vector<SparecoresServer>> read_sparecores_servers(const CsvTable& ta
     const auto sockets = row.positive("sockets");
     if (cores && sockets) server.server.cores = *cores * *sockets;
     server.cpu_model = row.text("cpu_model");
+    server.name = chip_name(server.cpu_model, server.server.vendor);
+    if (server.name.empty()) server.name = server.cpu_model;
     server.arch = row.text("arch");
     server.cpu_vendor = row.text("cpu_vendor");
     server.cpu_family = row.integer("cpu_family");
@@ -156,14 +159,14 @@ std::vector<Platform> group_platforms(std::vector<SparecoresServer>& servers, co
   std::map<std::string, std::map<std::string, int64_t>> keys_of_name;
   for (SparecoresServer& server : servers) {
     const std::string key = generation_key(server);
-    auto& counts = keys_of_name[server.cpu_model];
+    auto& counts = keys_of_name[server.name];
     if (!key.empty()) ++counts[key];
   }
   std::map<std::pair<std::string, std::string>, std::vector<size_t>> members_of;
   for (size_t i = 0; i < servers.size(); ++i) {
     std::string key = generation_key(servers[i]);
-    if (key.empty()) key = most_common(keys_of_name[servers[i].cpu_model]);
-    members_of[{servers[i].cpu_model, key}].push_back(i);
+    if (key.empty()) key = most_common(keys_of_name[servers[i].name]);
+    members_of[{servers[i].name, key}].push_back(i);
   }
 
   std::vector<Platform> platforms;
@@ -189,7 +192,7 @@ std::vector<Platform> group_platforms(std::vector<SparecoresServer>& servers, co
     platform.id = slug(platform.name);
     if (platform.id.empty()) platform.id = "cpu";
     // A name that hides the model may stand for other hardware elsewhere: its id tells the generation always.
-    const bool told_apart = hides_cpu_model(name) || keys_of_name[name].size() > 1;
+    const bool told_apart = hides_cpu_model(servers[members[0]].cpu_model) || keys_of_name[name].size() > 1;
     if (told_apart && !key.empty()) platform.id += "-" + key;
     platforms.push_back(std::move(platform));
   }

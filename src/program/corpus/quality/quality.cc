@@ -8,6 +8,7 @@
 
 #include "base/statistics.h"
 #include "base/unknown.h"
+#include "machine/facts/chip_names.h"
 
 namespace perfcast::program {
 namespace {
@@ -85,11 +86,15 @@ class HostLabels {
   // Column of the host's own platform: by its verbatim name (with the generation, where the name hides it) or, if it is
   // the only one of its generation, by that.
   std::optional<size_t> platform_of(const HostFacts& host) const {
-    std::optional<size_t> kin;
-    int64_t kin_count = 0;
+    std::optional<size_t> called, kin;
+    int64_t called_count = 0, kin_count = 0;
     for (size_t column = 0; column < table_.platforms.size(); ++column) {
       const Platform& platform = table_.platforms[column];
       if (!host.name.empty() && platform.name == host.name) return column;
+      if (may_be_one_cpu(platform.name, host.name)) {
+        called = column;
+        ++called_count;
+      }
       const bool same_generation = host.cpu_family && host.model && platform.cpu_family == host.cpu_family &&
                                    platform.model == host.model && platform.arch == host.arch;
       if (!same_generation) continue;
@@ -97,6 +102,7 @@ class HostLabels {
       kin = column;
       ++kin_count;
     }
+    if (called_count > 0) return called_count == 1 ? called : std::nullopt;
     return kin_count == 1 ? kin : std::nullopt;
   }
 
