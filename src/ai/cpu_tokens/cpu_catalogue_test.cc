@@ -55,6 +55,9 @@ TEST(CpuCatalogue, FindsByNameAndSize) {
   EXPECT_NE(unknown.error().expected.find("AMD EPYC 7763"), std::string::npos);
   EXPECT_EQ(catalogue.find("AMD EPYC 7763", 0).error().code, "bad-vcpus");
   EXPECT_EQ(catalogue.find("").error().code, "unknown-cpu");
+  const auto arm = CpuCatalogue::from_servers({server("Neoverse-N1", 4, 1)});
+  EXPECT_EQ(arm.find("AWS Graviton2", 4)->name, "Neoverse-N1");  // the chip's core
+  EXPECT_FALSE(arm.find("AWS Graviton3", 4));
 }
 
 TEST(CpuCatalogue, ImputesOfTheLikest) {

@@ -85,7 +85,10 @@ bool holds_part(const PlacementRow& row, const std::string& part) {
     return lower_case(name).find(part) != std::string::npos ||
            folded_name(name).find(folded_name(part)) != std::string::npos;
   };
-  return holds(row.device) || std::any_of(row.aliases.begin(), row.aliases.end(), holds);
+  const auto any = [&](const std::vector<std::string>& names) {
+    return std::any_of(names.begin(), names.end(), holds);
+  };
+  return any(row.kind == PlaceKind::kCpu ? wider_names(row.device) : std::vector{row.device}) || any(row.aliases);
 }
 
 Error unknown_row(const Placement& placement, const std::string& name, const std::string& where) {

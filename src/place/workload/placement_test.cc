@@ -130,6 +130,24 @@ TEST(Placement, KeepsKindsAndNames) {
   EXPECT_THAT(unknown.error().expected, HasSubstr("Fast"));
 }
 
+TEST(Placement, ChipsByTheirCoresToo) {
+  Placement placement;
+  placement.rows = {row("AWS Graviton2", PlaceKind::kCpu, 1), row("Ampere Altra", PlaceKind::kCpu, 2),
+                    row("AWS Graviton3", PlaceKind::kCpu, 3)};
+  EXPECT_EQ(*find_row(placement, "neoverse-v1", "x"), 2u);
+  const auto two = find_row(placement, "Neoverse-N1", "x");
+  ASSERT_FALSE(two);
+  EXPECT_EQ(two.error().code, "ambiguous-device");
+  EXPECT_THAT(two.error().expected, HasSubstr("Ampere Altra"));
+  EXPECT_THAT(two.error().expected, Not(HasSubstr("Graviton3")));
+  placement.rows[1].device = "Neoverse-N1";
+  EXPECT_EQ(*find_row(placement, "Ampere Altra", "x"), 1u);
+  PlacementWishes wishes;
+  wishes.filters = {"neoverse-n1"};
+  ASSERT_TRUE(finish_placement(wishes, placement));
+  EXPECT_THAT(names(placement), ElementsAre("AWS Graviton2", "Neoverse-N1"));
+}
+
 TEST(Placement, NamesAreAsPeopleWriteThem) {
   const Placement placement = four_devices();
   EXPECT_EQ(*find_row(placement, "TOO_SMALL", "x"), 4u);

@@ -82,6 +82,7 @@ TEST(Openbenchmarking, RunsAreTimesOfAUnitOfWork) {
 TEST(Openbenchmarking, ASuiteNamesProgramsByTheirTests) {
   const auto catalogue = ProgramCatalogue::parse(R"({"schema": "perfcast.suite/1", "name": "apps", "programs": [
       {"id": "apps.lame", "label": "pts-encode-mp3", "family": "lame", "group": "application"},
+      {"id": "apps.lame-twice", "label": "pts-encode-mp3", "family": "lame", "group": "application"},
       {"id": "apps.crafty", "family": "chess", "group": "application", "work_unit": "node"}]})",
                                                  "apps.json");
   ASSERT_TRUE(catalogue.ok());
@@ -92,6 +93,10 @@ TEST(Openbenchmarking, ASuiteNamesProgramsByTheirTests) {
   ASSERT_NE(result.corpus.find_program("apps.lame"), nullptr);
   EXPECT_EQ(result.corpus.find_program("apps.lame")->family, "lame");
   EXPECT_EQ(result.corpus.find_program("apps.lame")->work_unit, "run");
+  ASSERT_EQ(result.corpus.runs.size(), 3u);  // the first is of both programs
+  EXPECT_EQ(result.corpus.runs[1].program, "apps.lame-twice");
+  EXPECT_EQ(result.corpus.runs[1].time_s, 8.5);
+  EXPECT_EQ(result.corpus.find_program("apps.lame-twice")->family, "lame");
   EXPECT_EQ(result.corpus.find_program("apps.crafty")->family, "chess");
   EXPECT_EQ(result.corpus.find_program("apps.crafty")->work_unit, "node");
 }
