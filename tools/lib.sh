@@ -29,18 +29,13 @@ configure() {
 # The CPU's name, as a person knows it: figures of time say where they come from.
 cpu_name() { awk -F': *' '/^model name/ {print $2; exit} /^CPU part/ {part=$2} END {if (part) print "CPU part " part}' /proc/cpuinfo | head -n 1; }
 
-# joint_corpus FOLDER WORK [PROFILES]: WORK/joint.db from the sets sparecores/ and openbenchmarking/ in FOLDER with the profiles of
-# both suites; by $perfcast. The two are merged, since a second import of profiles replaces the first.
+# joint_corpus FOLDER WORK [PROFILES]: WORK/joint.db from the sets sparecores/ (with geekbench6/ where it is) and openbenchmarking/
+# in FOLDER with the profiles of both suites; by $perfcast.
 joint_corpus() {
-  local set suite
+  local suite
+  "$perfcast" import sparecores "$1/sparecores" --corpus "$2/joint.db" --quiet >/dev/null
+  "$perfcast" import openbenchmarking "$1/openbenchmarking" --corpus "$2/joint.db" --quiet >/dev/null
   for suite in apps cloud; do
-    for set in sparecores openbenchmarking; do
-      [ "$suite-$set" = cloud-openbenchmarking ] ||
-        "$perfcast" import "$set" "$1/$set" --corpus "$2/$suite.db" --quiet \
-          --suite "data/suites/$([ "$set" = sparecores ] && echo cloud || echo apps).json" >/dev/null
-    done
-    "$perfcast" import profiles "${3:-data/profiles}/$suite" --suite "data/suites/$suite.json" --corpus "$2/$suite.db" --quiet >/dev/null
+    "$perfcast" import profiles "${3:-data/profiles}/$suite" --suite "data/suites/$suite.json" --corpus "$2/joint.db" --quiet >/dev/null
   done
-  mv "$2/apps.db" "$2/joint.db"
-  "$perfcast" corpus merge "$2/cloud.db" --corpus "$2/joint.db" >/dev/null
 }

@@ -14,15 +14,17 @@ namespace perfcast::cli {
 namespace {
 
 struct ImportArguments {
-  std::string format, path, suite;
+  std::string format, path;
+  std::vector<std::string> suites;
 };
 
-Result<program::ProgramCatalogue> catalogue_for(const program::ImportFormat& format, const std::string& named) {
-  if (!named.empty()) return program::ProgramCatalogue::read(named);
-  const std::string shipped = shipped_file(format.suite);
-  std::error_code ignored;
-  if (!format.needs_suite && !std::filesystem::exists(shipped, ignored)) return program::ProgramCatalogue();
-  return program::ProgramCatalogue::read(shipped);
+Result<program::ProgramCatalogue> catalogue_for(const program::ImportFormat& format, std::vector<std::string> named) {
+  for (const std::string& suite : named.empty() ? format.suites : std::vector<std::string>()) {
+    const std::string shipped = shipped_file(suite);
+    std::error_code ignored;
+    if (format.needs_suite || std::filesystem::exists(shipped, ignored)) named.push_back(shipped);
+  }
+  return program::ProgramCatalogue::read(named);
 }
 
 // A disk that fills up leaves no corpus with nothing in it.
@@ -45,10 +47,12 @@ int run_import(const CommandContext& context, const ImportArguments& arguments) 
   const CommonOptions& common = context.options;
   const auto format = program::find_import_format(arguments.format);
   if (!format) return report_error(format.error(), common);
-  for (const auto& [option, path] : {std::pair{"PATH", arguments.path}, {"--suite", arguments.suite}}) {
+  std::vector<std::pair<const char*, std::string>> files = {{"PATH", arguments.path}};
+  for (const std::string& suite : arguments.suites) files.emplace_back("--suite", suite);
+  for (const auto& [option, path] : files) {
     if (const Status there = check_named_file(option, path); !there) return report_error(there.error(), common);
   }
-  const auto catalogue = catalogue_for(*format, arguments.suite);
+  const auto catalogue = catalogue_for(*format, arguments.suites);
   if (!catalogue) return report_error(catalogue.error(), common);
 
   ProgressLine progress(common);
@@ -80,8 +84,12 @@ void add_import_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "format", arguments->format, "FORMAT", "What the data set is: " + join(names, ", ") + ".")
       ->required();
   add_basic(*verb, "path", arguments->path, "PATH", "The file or folder of the data set.")->required();
-  add_basic(*verb, "--suite", arguments->suite, "FILE",
-            "The suite file: family, group and validity of each program. By default the shipped one of the format.");
+  add_basic(
+      *verb, "--suite", arguments->suites, "FILE",
+      "A suite file: family, group and validity of each program. May be given several times. By default the shipped "
+      "ones of the format.")
+      ->take_all()
+      ->allow_extra_args(false);
   verb->footer(
       formats +
       "\nImporting a source again replaces what it gave before; profiles are added to those there, and one of the "

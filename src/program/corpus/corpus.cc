@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "base/unknown.h"
 #include "program/corpus/good_profile.h"
+#include "program/corpus/source_note.h"
 
 namespace perfcast::program {
 namespace {
@@ -31,6 +33,7 @@ struct Measurement {
   double log_time;
   int64_t results = 0;  // that it is the mean of; 0: it is one
   double log_spread = kUnknown;
+  size_t source = 0;
   bool operator<(const Measurement& other) const {
     return std::tie(server_rank, log_time) < std::tie(other.server_rank, other.log_time);
   }
@@ -75,6 +78,14 @@ Cell fold_means(const std::vector<Measurement>& measurements) {
   cell.time.log_spread = std::sqrt(cell.spread.variance);
   cell.time.half_a = cell.time.half_b = kUnknown;
   return cell;
+}
+
+size_t main_source(const std::vector<Measurement>& measurements) {
+  std::map<size_t, int64_t> results;
+  for (const Measurement& one : measurements) results[one.source] += std::max<int64_t>(one.results, 1);
+  return std::max_element(results.begin(), results.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
 }
 
 Cell fold(std::vector<Measurement> measurements) {
@@ -227,6 +238,7 @@ const Profile* good_profile(const StoredProfile& stored, bool include_doubtful) 
 TrainingTable TrainingTable::with_programs(const std::vector<size_t>& indices) const {
   TrainingTable table;
   table.inputs = inputs;
+  table.sources = sources;
   table.platforms = platforms;
   table.times.reserve(indices.size() * platforms.size());
   for (const size_t row : indices) {
@@ -251,6 +263,7 @@ TrainingTable TrainingTable::with_programs(const std::vector<size_t>& indices) c
 TrainingTable TrainingTable::with_platforms(const std::vector<size_t>& indices) const {
   TrainingTable table;
   table.inputs = inputs;
+  table.sources = sources;
   table.programs = programs;
   table.profiles = profiles;
   for (const size_t column : indices) table.platforms.push_back(platforms[column]);
@@ -298,6 +311,16 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
   std::unordered_map<std::string, size_t> rank_of;
   for (size_t i = 0; i < servers.size(); ++i) rank_of.emplace(servers[i], i);
 
+  TrainingTable table;
+  std::map<std::string, size_t> source_of;  // id of a source -> its kind's place
+  for (const Run& run : corpus.runs) source_of.emplace(run.source, 0);
+  std::set<std::string> kinds;
+  for (const auto& [source, place] : source_of) kinds.insert(source_kind(source));
+  table.sources.assign(kinds.begin(), kinds.end());
+  for (auto& [source, place] : source_of) {
+    place = static_cast<size_t>(std::distance(kinds.begin(), kinds.find(source_kind(source))));
+  }
+
   const size_t columns = corpus.platforms.size();
   std::vector<std::vector<Measurement>> cells(programs.size() * columns);
   for (const Run& run : corpus.runs) {
@@ -307,6 +330,7 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
     if (row == row_of.end() || column == column_of.end()) continue;
     Measurement measurement{rank_of.at(run.server), std::log(run.time_s)};
     measurement.results = run.results_count.value_or(0);
+    measurement.source = source_of.at(run.source);
     // Of values that lie about their mean with this ratio, those of their logarithms: exact for log-normal ones.
     if (run.spread_ratio) measurement.log_spread = std::sqrt(std::log1p(*run.spread_ratio * *run.spread_ratio));
     cells[row->second * columns + column->second].push_back(measurement);
@@ -358,7 +382,6 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
   std::set<std::string> elsewhere;  // platforms of the corpus that are not the table's
   for (const Platform& platform : corpus.platforms) elsewhere.insert(platform.name);
   for (const size_t column : kept) elsewhere.erase(corpus.platforms[column].name);
-  TrainingTable table;
   for (const size_t column : kept) table.platforms.push_back(corpus.platforms[column]);
   std::vector<CellSpread> spreads;  // as table.times
   TrainingTable others;             // without profiles
@@ -370,7 +393,8 @@ Result<TrainingTable> make_training_table(const Corpus& corpus, const TableOptio
     size_t measured = 0;
     for (const size_t column : kept) {
       std::vector<Measurement>& measurements = cells[row * columns + column];
-      const Cell cell = measurements.empty() ? Cell() : fold(measurements);
+      Cell cell = measurements.empty() ? Cell() : fold(measurements);
+      if (!measurements.empty()) cell.time.source = main_source(measurements);
       times.push_back(measurements.empty() ? std::nullopt : std::optional(cell.time));
       of_row.push_back(cell.spread);
       measured += times.back().has_value() ? 1 : 0;

@@ -95,6 +95,8 @@ struct PlatformTime {
   double half_a = 0, half_b = 0;  // medians of two fixed halves of the servers (noise floor); NaN below two results
   // The single results aren't known: the halves were drawn, seeded by the ids, log_error about log_time.
   bool drawn_halves = false;
+  // What gave most of the results, as an index into TrainingTable::sources.
+  std::optional<size_t> source = std::nullopt;
 };
 
 // What models may see of a profile. program/model/features/model_inputs.h makes numbers of it.
@@ -119,6 +121,8 @@ struct TrainingTable {
   // Programs that were timed and have no profile: they still say how platforms relate. As programs and times.
   std::vector<Program> companions;
   std::vector<std::optional<PlatformTime>> companion_times;
+  // Kinds of sources whose times these are, sorted: "geekbench6", "openbenchmarking", "sparecores".
+  std::vector<std::string> sources;
   InputChoice inputs;
   const std::optional<PlatformTime>& at(size_t program, size_t platform) const {
     return times[program * platforms.size() + platform];

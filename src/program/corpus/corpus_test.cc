@@ -183,6 +183,26 @@ TEST(TrainingTableTest, ErrorsOfServersFollowFromTheirSpread) {
   EXPECT_TRUE(std::isnan(table->at(1, 0)->half_a));
 }
 
+TEST(TrainingTableTest, TimesSayWhatKindOfSourceGaveThem) {
+  Corpus corpus = two_by_two();
+  for (auto& run : corpus.runs) run.source = run.program == "a" ? "cloud@1" : "crowd";
+  corpus.runs[1].source = "cloud@2";
+  corpus.runs[2].source = "crowd";  // one of three servers
+  corpus.programs.push_back(program("c"));
+  corpus.runs.push_back(run("c", "q", "v/4", 1));
+  corpus.runs.back().source = "scores";
+  TableOptions all;
+  all.minimum_coverage = 0;
+  const auto table = make_training_table(corpus, all);
+  ASSERT_TRUE(table.ok());
+  EXPECT_THAT(table->sources, ElementsAre("cloud", "crowd", "scores"));
+  EXPECT_EQ(table->at(0, 0)->source, 0u);
+  EXPECT_EQ(table->at(1, 0)->source, 1u);
+  EXPECT_EQ(table->companion_times[1]->source, 2u);
+  EXPECT_EQ(table->with_programs({1}).sources, table->sources);
+  EXPECT_EQ(table->with_platforms({1}).sources, table->sources);
+}
+
 TEST(TrainingTableTest, PlatformsBySegmentAndByNumberOfPrograms) {
   Corpus corpus = two_by_two();
   corpus.platforms[0].segment = "cloud";

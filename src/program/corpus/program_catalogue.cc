@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMaximumSuiteBytes = size_t{16} << 20;
 constexpr const char* kSuiteSchema = "perfcast.suite/1";
 // Collections of programs: the second segment of an id names the program.
-constexpr std::string_view kCollections[] = {"apps", "compress", "openssl", "stressng", "stressngfull"};
+constexpr std::string_view kCollections[] = {"apps", "compress", "geekbench6", "openssl", "stressng", "stressngfull"};
 
 }  // namespace
 
@@ -56,22 +56,45 @@ Result<ProgramCatalogue> ProgramCatalogue::parse(std::string_view json_text, con
     }
     const std::string label = entry.string_or("label", "");
     if (const Status status = entry.finish(); !status) return status.error();
-    const std::string id = program.id;
-    if (!label.empty() && !catalogue.ids_by_label_.emplace(label, id).second) {
-      return Error{"bad-json-field", "two programs have the label '" + printable(label) + "'", entry.path(),
-                   "a label of its own for each program"};
-    }
-    if (!catalogue.programs_.emplace(id, std::move(program)).second) {
-      return Error{"bad-json-field", "the program '" + printable(id) + "' is named twice", entry.path(), "unique ids"};
-    }
+    if (const Status status = catalogue.add(std::move(program), label, entry.path()); !status) return status.error();
   }
   return catalogue;
 }
 
-Result<ProgramCatalogue> ProgramCatalogue::read(const std::string& path) {
-  auto text = read_file(path, kMaximumSuiteBytes);
-  if (!text) return text.error();
-  return parse(*text, path);
+Status ProgramCatalogue::add(Program program, const std::string& label, const std::string& where) {
+  const std::string id = program.id;
+  const auto [added, is_new] = programs_.emplace(id, std::move(program));
+  if (!is_new) {
+    return Error{"bad-json-field", "the program '" + printable(id) + "' is named twice", where, "unique ids"};
+  }
+  if (label.empty()) return {};
+  std::set<std::string>& ids = ids_by_label_[label];
+  ids.insert(id);
+  // They have the same times: with one left out to be forecast, the other would give them away.
+  const std::string& family = programs_.at(*ids.begin()).family;
+  if (family != programs_.at(*ids.rbegin()).family || family != added->second.family) {
+    return Error{"bad-json-field", "programs with the label '" + printable(label) + "' are of two families", where,
+                 "one family for all programs of one label"};
+  }
+  return {};
+}
+
+Result<ProgramCatalogue> ProgramCatalogue::read(const std::vector<std::string>& paths) {
+  ProgramCatalogue all;
+  for (const std::string& path : paths) {
+    auto text = read_file(path, kMaximumSuiteBytes);
+    if (!text) return text.error();
+    auto one = parse(*text, path);
+    if (!one) return one.error();
+    std::map<std::string, std::string> label_of;
+    for (const auto& [label, ids] : one->ids_by_label_) {
+      for (const std::string& id : ids) label_of.emplace(id, label);
+    }
+    for (const auto& [id, program] : one->programs_) {
+      if (const Status status = all.add(program, label_of[id], path); !status) return status.error();
+    }
+  }
+  return all;
 }
 
 const Program* ProgramCatalogue::find(std::string_view id) const {
@@ -79,9 +102,10 @@ const Program* ProgramCatalogue::find(std::string_view id) const {
   return found == programs_.end() ? nullptr : &found->second;
 }
 
-const std::string* ProgramCatalogue::id_of_label(std::string_view column) const {
-  const auto found = ids_by_label_.find(column);
-  return found == ids_by_label_.end() ? nullptr : &found->second;
+std::vector<std::string> ProgramCatalogue::ids_of_label(std::string_view label) const {
+  const auto found = ids_by_label_.find(label);
+  return found == ids_by_label_.end() ? std::vector<std::string>()
+                                      : std::vector<std::string>(found->second.begin(), found->second.end());
 }
 
 Program ProgramCatalogue::describe(const std::string& id, const std::string& source) const {

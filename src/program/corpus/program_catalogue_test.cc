@@ -2,10 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include "base/file.h"
+
 namespace perfcast::program {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 constexpr const char* kSmallSuite = R"({"schema": "perfcast.suite/1", "name": "cloud",
   "rules": [{"id": "machine-sized", "text": "..."}],
@@ -25,9 +29,37 @@ TEST(ProgramCatalogueTest, ReadsEntries) {
   EXPECT_EQ(stream.work_unit, "operation");
   EXPECT_EQ(stream.excluded, "machine-sized: arrays follow the cache");
   EXPECT_EQ(stream.source, "here");
-  ASSERT_NE(catalogue->id_of_label("openssl.sha256.16384"), nullptr);
-  EXPECT_EQ(*catalogue->id_of_label("openssl.sha256.16384"), "openssl.sha256");
-  EXPECT_EQ(catalogue->id_of_label("openssl.sha256"), nullptr);
+  EXPECT_THAT(catalogue->ids_of_label("openssl.sha256.16384"), ElementsAre("openssl.sha256"));
+  EXPECT_THAT(catalogue->ids_of_label("openssl.sha256"), IsEmpty());
+}
+
+TEST(ProgramCatalogueTest, ProgramsOfOneLabelAreOfOneFamily) {
+  const auto parse = [](const std::string& family) {
+    return ProgramCatalogue::parse(R"({"schema": "perfcast.suite/1", "name": "x", "programs": [
+        {"id": "b", "label": "l", "family": "f", "group": "g"}, {"id": "a", "label": "l", "family": ")" +
+                                       family + R"(", "group": "g"}]})",
+                                   "s.json");
+  };
+  EXPECT_THAT(parse("f")->ids_of_label("l"), ElementsAre("a", "b"));
+  const auto two = parse("e");
+  ASSERT_FALSE(two.ok());
+  EXPECT_THAT(two.error().message, HasSubstr("programs with the label 'l' are of two families"));
+}
+
+TEST(ProgramCatalogueTest, SuitesMakeOneCatalogue) {
+  const std::string first = testing::TempDir() + "first-suite.json", second = testing::TempDir() + "second-suite.json";
+  ASSERT_TRUE(write_file_atomically(first, kSmallSuite).ok());
+  ASSERT_TRUE(write_file_atomically(second, R"({"schema": "perfcast.suite/1", "name": "apps", "programs": [
+      {"id": "apps.hash", "label": "openssl.sha256.16384", "family": "sha2", "group": "application"}]})")
+                  .ok());
+  const auto both = ProgramCatalogue::read({first, second});
+  ASSERT_TRUE(both.ok()) << to_text(both.error());
+  EXPECT_EQ(both->size(), 3u);
+  EXPECT_EQ(both->find("apps.hash")->suite, "apps");
+  EXPECT_THAT(both->ids_of_label("openssl.sha256.16384"), ElementsAre("apps.hash", "openssl.sha256"));
+  const auto twice = ProgramCatalogue::read({first, first});
+  ASSERT_FALSE(twice.ok());
+  EXPECT_THAT(twice.error().message, HasSubstr("is named twice"));
 }
 
 TEST(ProgramCatalogueTest, DerivesWhatItDoesNotKnow) {
@@ -57,8 +89,9 @@ TEST(ProgramCatalogueTest, SaysWhatIsWrong) {
   EXPECT_THAT(twice.message, HasSubstr("'a' is named twice"));
 }
 
-TEST(ProgramCatalogueTest, TheShippedSuiteIsValid) {
-  const auto catalogue = ProgramCatalogue::read(PERFCAST_SOURCE_DIR "/data/suites/cloud.json");
+TEST(ProgramCatalogueTest, TheShippedSuitesAreValid) {
+  const auto catalogue = ProgramCatalogue::read(
+      {PERFCAST_SOURCE_DIR "/data/suites/cloud.json", PERFCAST_SOURCE_DIR "/data/suites/apps.json"});
   ASSERT_TRUE(catalogue.ok()) << to_text(catalogue.error());
   ASSERT_NE(catalogue->find("compress.gzip.9.c"), nullptr);
   EXPECT_EQ(catalogue->find("compress.gzip.9.c")->family, "gzip");

@@ -26,7 +26,9 @@ std::string token_after(std::string_view text, std::string_view mark, std::strin
 SourceNote parse_source_note(const std::string& text) {
   SourceNote note;
   note.commit = token_after(text, "commit ", "0123456789abcdef", kCommitDigits);
-  note.retrieved_utc = token_after(text, "read: ", "0123456789-", kDateLength);
+  for (const std::string_view mark : {"read: ", "read "}) {
+    if (note.retrieved_utc.empty()) note.retrieved_utc = token_after(text, mark, "0123456789-", kDateLength);
+  }
   for (const std::string& line : split(text, '\n')) {
     const std::string lower = lower_case(line);
     for (const std::string_view mark : {"license:", "licence:"}) {
@@ -47,5 +49,7 @@ SourceNote read_source_note(const std::string& folder) {
 std::string versioned_source(const std::string& name, const SourceNote& note) {
   return note.commit.empty() ? name : name + "@" + note.commit.substr(0, kShortCommitDigits);
 }
+
+std::string source_kind(const std::string& source) { return source.substr(0, source.find('@')); }
 
 }  // namespace perfcast::program

@@ -13,6 +13,9 @@ TEST(SourceNoteTest, ReadsLicenceCommitAndDate) {
   EXPECT_EQ(note.licence, "MIT, by Somebody");
   EXPECT_EQ(note.retrieved_utc, "2026-11-20");
   EXPECT_EQ(versioned_source("set", note), "set@804d3c7");
+  EXPECT_EQ(source_kind("set@804d3c7"), "set");
+  EXPECT_EQ(source_kind("set"), "set");
+  EXPECT_EQ(parse_source_note("- product; read 2026-11-26\n").retrieved_utc, "2026-11-26");
 }
 
 TEST(SourceNoteTest, WhatIsNotThereIsEmpty) {

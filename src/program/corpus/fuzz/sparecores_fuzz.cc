@@ -1,5 +1,5 @@
 // Any two tables: no crash; what is imported is a corpus that the store accepts and gives back whole. The input is the
-// server table, a line "====", the table of rates.
+// server table, a line "====", the table of rates and, behind another such line, scores.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -18,7 +18,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (border == std::string_view::npos) return 0;
   SparecoresText text;
   text.servers_csv = input.substr(0, border);
-  text.benchmarks_csv = input.substr(border + kBorder.size());
+  const std::string_view tables = input.substr(border + kBorder.size());
+  const size_t second = tables.find(kBorder);
+  text.benchmarks_csv = tables.substr(0, second);
+  if (second != std::string_view::npos) text.scores_csv = tables.substr(second + kBorder.size());
   const auto result = import_sparecores(text, ProgramCatalogue());
   if (!result) return 0;
   std::set<std::string> names;

@@ -36,9 +36,9 @@ struct ImportFormat {
   std::string name;
   std::string description;
   Result<Import> (*read)(const std::string& path, const ProgramCatalogue& catalogue);
-  const char* suite = "suites/cloud.json";  // shipped: where the catalogue comes from, unless another is named
-  bool needs_suite = true;                  // false: the source says enough of its programs by itself
-  bool adds = false;                        // one folder of many: what others gave before stays
+  std::vector<std::string> suites = {"suites/cloud.json"};  // shipped: the catalogue, unless others are named
+  bool needs_suite = true;                                  // false: the source says enough of its programs by itself
+  bool adds = false;                                        // one folder of many: what others gave before stays
 };
 
 // An explicit list; an unknown name is "bad-usage" with the valid ones listed.

@@ -98,7 +98,7 @@ std::string id_of_test(const std::string& test) {
 }
 
 struct Test {
-  Program program;
+  std::vector<Program> programs;  // all that the suite says it stands for
   TestUnit unit;
   bool larger_is_better = false;
 };
@@ -112,7 +112,7 @@ class OpenbenchmarkingImport {
  private:
   Status read_tests(const CsvTable& results);
   void add_test(const TableRow& row, const std::string& name, const std::set<std::string>& directions);
-  Program program_of(const std::string& test, const TestUnit& unit) const;
+  std::vector<Program> programs_of(const std::string& test, const TestUnit& unit) const;
   void read_results(const CsvTable& results);
   void add_run(const TableRow& row, const Test& test, const std::string& host_name);
 
@@ -131,22 +131,23 @@ class OpenbenchmarkingImport {
 };
 
 // A catalogue names a test by its label, or by the id that it has without one.
-Program OpenbenchmarkingImport::program_of(const std::string& test, const TestUnit& unit) const {
+std::vector<Program> OpenbenchmarkingImport::programs_of(const std::string& test, const TestUnit& unit) const {
   std::string name = id_of_test(test);
-  std::string id = std::string(kApplications) + "." + name;
-  if (program_ids_.contains(id)) {  // "pts-x" and "system-x"
-    name = id_segment(test);
-    id = std::string(kApplications) + "." + name;
+  if (program_ids_.contains(std::string(kApplications) + "." + name))
+    name = id_segment(test);  // "pts-x" and "system-x"
+  std::vector<std::string> ids = catalogue_.ids_of_label(test);
+  if (ids.empty()) ids = {std::string(kApplications) + "." + name};
+  std::vector<Program> programs;
+  for (const std::string& id : ids) {
+    Program& program = programs.emplace_back(catalogue_.describe(id, source_));
+    if (catalogue_.find(id) == nullptr) {
+      program.family = name;
+      program.group = "application";
+      program.suite = kApplications;
+    }
+    if (program.work_unit.empty()) program.work_unit = unit.work_unit;
   }
-  if (const std::string* labelled = catalogue_.id_of_label(test)) id = *labelled;
-  Program program = catalogue_.describe(id, source_);
-  if (catalogue_.find(id) == nullptr) {
-    program.family = name;
-    program.group = "application";
-    program.suite = kApplications;
-  }
-  if (program.work_unit.empty()) program.work_unit = unit.work_unit;
-  return program;
+  return programs;
 }
 
 void OpenbenchmarkingImport::add_test(const TableRow& row, const std::string& name,
@@ -166,8 +167,11 @@ void OpenbenchmarkingImport::add_test(const TableRow& row, const std::string& na
     return leave_out(test.unit.is_time ? "larger is better, but its unit is a time: '" + printable(unit_text) + "'"
                                        : "smaller is better, but its unit is no time: '" + printable(unit_text) + "'");
   }
-  test.program = program_of(name, test.unit);
-  if (!program_ids_.insert(test.program.id).second) return leave_out("another test has its program id");
+  test.programs = programs_of(name, test.unit);
+  for (const Program& program : test.programs) {
+    if (program_ids_.contains(program.id)) return leave_out("another test has its program id");
+  }
+  for (const Program& program : test.programs) program_ids_.insert(program.id);
   if (const auto match = row.number("match_err"); match && *match >= kLooseMatch) {
     exclusions_.add("test", "kept, but its configuration is identified loosely: right only if it has a single one");
   }
@@ -215,17 +219,13 @@ void OpenbenchmarkingImport::add_run(const TableRow& row, const Test& test, cons
   if (!std::isfinite(time_s) || !(time_s > 0)) return left_out("no finite time");
   Platform platform = cpus_.platform_of(name.cpu, source_);
   if (platform.id.empty()) return left_out("without a CPU");
-  if (!cells_.emplace(test.program.id, platform.id, name.sockets).second) {
+  if (!cells_.emplace(test.programs[0].id, platform.id, name.sockets).second) {
     return left_out("a second one for the same test, CPU and number of sockets: the first stays");
   }
   if (!cpus_.knows(host_name)) unlisted_.insert(host_name);
 
-  Run run{test.program.id,
-          platform.id,
-          std::string(kOpenbenchmarkingSet) + "/" + std::to_string(name.sockets) + "-socket",
-          1,
-          time_s,
-          std::nullopt,
+  Run run{"",     platform.id, std::string(kOpenbenchmarkingSet) + "/" + std::to_string(name.sockets) + "-socket",
+          1,      time_s,      std::nullopt,
           source_};
   const auto count = row.number("n_results");
   const bool is_count = count && *count >= 1 && *count <= kMostResults && *count == std::floor(*count);
@@ -242,9 +242,12 @@ void OpenbenchmarkingImport::add_run(const TableRow& row, const Test& test, cons
     exclusions_.add("result", deviation_text.empty() ? "kept, but without a deviation"
                                                      : "kept, but its deviation is no number of 0 or more");
   }
-  result_.corpus.runs.push_back(std::move(run));
+  for (const Program& program : test.programs) {
+    run.program = program.id;
+    result_.corpus.runs.push_back(run);
+    used_.insert(program.id);
+  }
   if (platforms_.insert(platform.id).second) result_.corpus.platforms.push_back(std::move(platform));
-  used_.insert(test.program.id);
 }
 
 void OpenbenchmarkingImport::read_results(const CsvTable& results) {
@@ -293,8 +296,8 @@ Result<Import> OpenbenchmarkingImport::run() {
                  "results above 0 of tests whose unit and direction are stated"};
   }
   for (auto& [name, test] : tests_) {
-    if (used_.contains(test.program.id)) {
-      corpus.programs.push_back(std::move(test.program));
+    if (used_.contains(test.programs[0].id)) {
+      for (Program& program : test.programs) corpus.programs.push_back(std::move(program));
     } else {
       exclusions_.add("test", printable(name) + ": no result is left");
     }

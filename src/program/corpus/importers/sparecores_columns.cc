@@ -5,6 +5,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "machine/facts/platform.h"
 
 namespace perfcast::program {
 namespace {
@@ -71,6 +72,23 @@ SparecoresColumn compressor(const Segments& segments) {
   return all ? machine_run(join(id, "."), true) : run(join(id, "."), 1);
 }
 
+// geekbench6.<Workload>.<1|N>: whole applications, but for those whose matrix instructions, where a CPU has any, make
+// them a kind of their own.
+SparecoresColumn workload(const Segments& segments, std::string_view name) {
+  const bool all = segments.back() == "N";
+  if (segments.size() < 3 || (!all && segments.back() != "1")) return unknown();
+  const std::string_view label = name.substr(0, name.rfind('.'));
+  const std::string workload = slug(std::string(label.substr(kScorePrefix.size())));
+  if (workload.empty()) return unknown();
+  if (workload.ends_with("score")) return skip("a score over all workloads");
+  const std::string program = std::string(kScorePrefix) + workload;
+  SparecoresColumn column = all ? machine_run(program, false) : run(program, 1);
+  column.label = label;
+  column.group = workload == "object-detection" ? "matrix" : "application";
+  column.is_score = true;
+  return column;
+}
+
 // redis.<command>.t<threads>.p<pipeline>.rps
 SparecoresColumn redis(const Segments& segments) {
   if (segments.size() != 5 || segments[4] != "rps" || segments[2].size() < 2 || segments[2][0] != 't') return unknown();
@@ -106,9 +124,7 @@ SparecoresColumn memory(const Segments& segments) {
   return fact("membench_" + operation + "_" + label + "_per_vcpu_bytes_per_s", 1e6, true);
 }
 
-}  // namespace
-
-SparecoresColumn classify_sparecores_column(std::string_view name) {
+SparecoresColumn classify(std::string_view name) {
   const Segments segments = split(name, '.');
   const std::string& kind = segments[0];
   if (kind == "stressng" || kind == "stressngfull") return stressor(segments);
@@ -122,9 +138,21 @@ SparecoresColumn classify_sparecores_column(std::string_view name) {
   if (kind == "bwmem") return bandwidth(segments);
   if (kind == "membench") return memory(segments);
   if (kind == "llm") return skip("tokens/s of language models: not used yet");
-  if (kind == "geekbench6" || kind == "passmark")
-    return skip("score of a closed benchmark, not a rate of its own work");
+  if (kind == "geekbench6") return workload(segments, name);
+  if (kind == "passmark") return skip("score of a closed benchmark, not a rate of its own work");
   return unknown();
+}
+
+}  // namespace
+
+SparecoresColumn classify_sparecores_column(std::string_view name) {
+  SparecoresColumn column = classify(name);
+  if (!column.label.empty()) return column;
+  // "stressng.cpu.N" -> "stressng.cpu.1", "compress.gzip.9.N.c" -> "compress.gzip.9.1.c"
+  column.label = name;
+  const size_t at = column.label.rfind(".N");
+  if (at != std::string::npos) column.label[at + 1] = '1';
+  return column;
 }
 
 }  // namespace perfcast::program

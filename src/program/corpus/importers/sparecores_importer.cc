@@ -4,7 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <map>
+#include <set>
 #include <unordered_map>
 
 #include "base/file.h"
@@ -15,29 +15,38 @@
 #include "program/corpus/importers/server_screening.h"
 #include "program/corpus/importers/sparecores_columns.h"
 #include "program/corpus/importers/sparecores_platforms.h"
-#include "program/corpus/source_note.h"
 
 namespace perfcast::program {
 namespace {
 
-constexpr size_t kDigitsOfCommit = 7;
+constexpr const char* kRepository = "https://github.com/SpareCores/sc-inspector-data";
 
-struct UsedColumn {
-  size_t index;
-  SparecoresColumn meaning;
+// What of the data is screened together, and has one source.
+enum Part : size_t { kRates, kScores, kParts };
+
+struct RateTable {
+  CsvTable csv;
+  std::string prefix;  // of the columns' names
+  std::unordered_map<std::string, size_t> row_of;
 };
 
-Source source_of(const SparecoresText& text) {
-  Source source;
-  source.id = "sparecores";
-  if (!text.commit.empty()) source.id += "@" + text.commit.substr(0, kDigitsOfCommit);
-  source.url = "https://github.com/SpareCores/sc-inspector-data";
-  source.licence = "CC BY-SA 4.0";
-  source.retrieved_utc = text.retrieved_utc;
-  source.note =
-      "Benchmarks of cloud servers by Spare Cores (sparecores.com). Times are 1 / rate of one worker; of OpenSSL, "
-      "vCPUs / rate of all cores.";
-  return source;
+struct UsedColumn {
+  size_t table, index;
+  SparecoresColumn meaning;
+  std::vector<std::string> programs;  // whose time it is
+  Part part() const { return meaning.is_score ? kScores : kRates; }
+};
+
+Source source_of_rates(const SourceNote& note) {
+  return {versioned_source("sparecores", note), kRepository, "CC BY-SA 4.0", note.retrieved_utc,
+          "Benchmarks of cloud servers by Spare Cores (sparecores.com). Times are 1 / rate of one worker; of OpenSSL, "
+          "vCPUs / rate of all cores."};
+}
+
+Source source_of_scores(const SourceNote& note) {
+  return {versioned_source("geekbench6", note), kRepository, "CC BY-SA 4.0", note.retrieved_utc,
+          "Geekbench 6 (Primate Labs) on cloud servers, by Spare Cores (sparecores.com). Times are 1 / score of one "
+          "core; of all cores, vCPUs / score."};
 }
 
 // Rows of the benchmark table by server; of two rows for one server the first stays.
@@ -52,17 +61,10 @@ std::unordered_map<std::string, size_t> rows_by_server(const CsvTable& table, si
   return rows;
 }
 
-constexpr const char* kOneWorker = "rate of one worker";
-constexpr const char* kAllWorkers = "rate of all workers";
+constexpr const char* kOneWorker[kParts] = {"rate of one worker", "score of one core"};
+constexpr const char* kAllWorkers[kParts] = {"rate of all workers", "score of all cores"};
+constexpr const char* kServer[kParts] = {"server", "server with scores"};
 constexpr const char* kMemoryFigure = "memory figure";
-
-// The label of one worker for that of all: "stressng.cpu.N" -> "stressng.cpu.1", "compress.gzip.9.N.c" ->
-// "compress.gzip.9.1.c".
-std::string label_of_one(std::string label) {
-  const size_t at = label.rfind(".N");
-  if (at != std::string::npos) label[at + 1] = '1';
-  return label;
-}
 
 // Compressors of all cores are of an older meaning (threads inside of one copy) on servers without this one.
 constexpr const char* kMarksCopies = "compress.gzip.";
@@ -90,113 +92,142 @@ class SparecoresImport {
 
  private:
   Status read_tables(const SparecoresText& text);
-  void choose_columns(const CsvTable& rates);
-  void read_rates(const CsvTable& rates, const std::unordered_map<std::string, size_t>& row_of);
-  void read_machine_rates(const CsvTable& rates, size_t row, std::vector<double>& of_server);
-  void screen();
+  Status read_rate_table(const std::string& csv, const std::string& path, const std::string& prefix);
+  void choose_columns(size_t table);
+  void read_rates();
+  void read_machine_rates(size_t server);
+  std::vector<Screening> screen(Part part) const;
+  void screen_all();
   void add_runs();
+  void add_programs(const UsedColumn& column);
   void add_machine_runs();
+  std::optional<double> rate(const UsedColumn& column, size_t server, const char* subject);
 
   const ProgramCatalogue& catalogue_;
-  std::string source_;
+  std::string source_[kParts];
+  std::vector<RateTable> tables_;
   std::vector<SparecoresServer> servers_;
+  std::set<std::string> column_names_;
   std::vector<UsedColumn> run_columns_, machine_columns_, fact_columns_;
   std::vector<std::vector<double>> rates_;          // [server][run column]; NaN: none
   std::vector<std::vector<double>> machine_rates_;  // [server][machine column]; NaN: none
-  std::vector<bool> kept_;                          // [server]
+  std::vector<bool> kept_[kParts];                  // [server]
   ExclusionCounter exclusions_;
   Import result_;
 };
 
 Result<Import> SparecoresImport::run(const SparecoresText& text) {
   result_.report.format = "sparecores";
-  result_.corpus.sources = {source_of(text)};
-  source_ = result_.corpus.sources[0].id;
+  result_.corpus.sources = {source_of_rates(text.note), source_of_scores(text.scores_note)};
+  for (const Part part : {kRates, kScores}) source_[part] = result_.corpus.sources[part].id;
   if (const Status status = read_tables(text); !status) return status.error();
-  result_.corpus.platforms = group_platforms(servers_, source_);
-  screen();
-  gather_facts(servers_, kept_, result_.corpus.platforms);
+  result_.corpus.platforms = group_platforms(servers_, source_[kRates]);
+  screen_all();
+  gather_facts(servers_, kept_[kRates], result_.corpus.platforms);
   add_runs();
   add_machine_runs();
   for (SparecoresServer& server : servers_) {
     set_own_facts(server);
     result_.corpus.servers.push_back(server.server);
   }
-  result_.corpus.exclusions = exclusions_.take(source_);
+  const bool has_scores = std::any_of(run_columns_.begin(), run_columns_.end(),
+                                      [](const UsedColumn& column) { return column.part() == kScores; });
+  if (!has_scores) result_.corpus.sources.pop_back();
+  result_.corpus.exclusions = exclusions_.take(source_[kRates]);
   return std::move(result_);
 }
 
-Status SparecoresImport::read_tables(const SparecoresText& text) {
-  auto facts = CsvTable::parse(text.servers_csv, text.servers_path);
-  if (!facts) return facts.error();
-  auto rates = CsvTable::parse(text.benchmarks_csv, text.benchmarks_path);
+Status SparecoresImport::read_rate_table(const std::string& csv, const std::string& path, const std::string& prefix) {
+  auto rates = CsvTable::parse(csv, path);
   if (!rates) return rates.error();
   const auto vendor = rates->column("vendor");
   if (!vendor) return vendor.error();
   const auto name = rates->column("server");
   if (!name) return name.error();
+  auto row_of = rows_by_server(*rates, *vendor, *name, exclusions_);
+  tables_.push_back({std::move(*rates), prefix, std::move(row_of)});
+  choose_columns(tables_.size() - 1);
+  return {};
+}
+
+Status SparecoresImport::read_tables(const SparecoresText& text) {
+  auto facts = CsvTable::parse(text.servers_csv, text.servers_path);
+  if (!facts) return facts.error();
+  if (const Status status = read_rate_table(text.benchmarks_csv, text.benchmarks_path, ""); !status) return status;
+  if (!text.scores_csv.empty()) {
+    const Status status = read_rate_table(text.scores_csv, text.scores_path, std::string(kScorePrefix));
+    if (!status) return status;
+  }
   auto servers = read_sparecores_servers(*facts);
   if (!servers) return servers.error();
 
-  choose_columns(*rates);
-  auto row_of = rows_by_server(*rates, *vendor, *name, exclusions_);
   result_.report.servers_read_count = static_cast<int64_t>(servers->size());
-  std::map<std::string, size_t> seen;
+  std::set<std::string> seen;
   for (SparecoresServer& server : *servers) {
     if (server.server.vendor.empty() || server.server.name.empty()) {
       exclusions_.add("server", "without vendor or name");
-    } else if (!seen.emplace(server.id(), 0).second) {
+    } else if (!seen.insert(server.id()).second) {
       exclusions_.add("server", "named twice: the first row stays");
     } else {
       servers_.push_back(std::move(server));
     }
   }
-  for (const auto& [server, row] : row_of) {
-    if (!seen.contains(server)) exclusions_.add("row of rates", "its server is not in the server table");
+  for (const RateTable& table : tables_) {
+    for (const auto& [server, row] : table.row_of) {
+      if (!seen.contains(server)) exclusions_.add("row of rates", "its server is not in the server table");
+    }
   }
-  read_rates(*rates, row_of);
+  read_rates();
   return {};
 }
 
-void SparecoresImport::choose_columns(const CsvTable& rates) {
-  for (size_t i = 0; i < rates.columns().size(); ++i) {
-    const std::string& name = rates.columns()[i];
-    if (name == "vendor" || name == "server") continue;
+void SparecoresImport::choose_columns(size_t table) {
+  const std::vector<std::string>& columns = tables_[table].csv.columns();
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i] == "vendor" || columns[i] == "server") continue;
     ++result_.report.columns_read_count;
-    SparecoresColumn meaning = classify_sparecores_column(name);
-    if (meaning.use == SparecoresColumn::Use::kSkip) {
+    const std::string name = tables_[table].prefix + columns[i];
+    UsedColumn column{table, i, classify_sparecores_column(name), {}};
+    const SparecoresColumn& meaning = column.meaning;
+    if (!column_names_.insert(name).second) {
+      exclusions_.add("column", "named twice: the first stays");
+    } else if (meaning.use == SparecoresColumn::Use::kSkip) {
       exclusions_.add("column", meaning.reason);
-      continue;
+    } else {
+      ++result_.report.columns_used_count;
+      column.programs = catalogue_.ids_of_label(meaning.label);
+      if (column.programs.empty()) column.programs = {meaning.program};
+      auto& used = meaning.use == SparecoresColumn::Use::kRun          ? run_columns_
+                   : meaning.use == SparecoresColumn::Use::kMachineRun ? machine_columns_
+                                                                       : fact_columns_;
+      used.push_back(std::move(column));
     }
-    ++result_.report.columns_used_count;
-    const std::string* id = catalogue_.id_of_label(label_of_one(name));
-    if (id != nullptr && meaning.use != SparecoresColumn::Use::kFact) meaning.program = *id;
-    auto& used = meaning.use == SparecoresColumn::Use::kRun          ? run_columns_
-                 : meaning.use == SparecoresColumn::Use::kMachineRun ? machine_columns_
-                                                                     : fact_columns_;
-    used.push_back({i, std::move(meaning)});
   }
 }
 
-void SparecoresImport::read_rates(const CsvTable& rates, const std::unordered_map<std::string, size_t>& row_of) {
-  for (SparecoresServer& server : servers_) {
-    rates_.emplace_back(run_columns_.size(), kUnknown);
-    machine_rates_.emplace_back(machine_columns_.size(), kUnknown);
-    const auto row = row_of.find(server.id());
-    if (row == row_of.end()) continue;
+std::optional<double> SparecoresImport::rate(const UsedColumn& column, size_t server, const char* subject) {
+  const RateTable& table = tables_[column.table];
+  const auto row = table.row_of.find(servers_[server].id());
+  if (row == table.row_of.end()) return std::nullopt;
+  return usable_rate(table.csv.cell(row->second, column.index), subject, exclusions_);
+}
+
+void SparecoresImport::read_rates() {
+  for (size_t i = 0; i < servers_.size(); ++i) {
+    SparecoresServer& server = servers_[i];
     const auto share = [&](double value, bool per_vcpu) {
       return per_vcpu ? value / server.server.vcpus.value_or(kUnknown) : value;
     };
-    for (size_t i = 0; i < run_columns_.size(); ++i) {
-      const SparecoresColumn& meaning = run_columns_[i].meaning;
-      const auto value = usable_rate(rates.cell(row->second, run_columns_[i].index), kOneWorker, exclusions_);
-      if (!value) continue;
-      rates_.back()[i] = share(*value, meaning.per_vcpu);
-      if (std::isnan(rates_.back()[i])) exclusions_.add(kOneWorker, "of all cores, whose number is unknown");
+    std::vector<double>& of_one = rates_.emplace_back();
+    for (const UsedColumn& column : run_columns_) {
+      const char* subject = kOneWorker[column.part()];
+      const auto value = rate(column, i, subject);
+      of_one.push_back(value ? share(*value, column.meaning.per_vcpu) : kUnknown);
+      if (value && std::isnan(of_one.back())) exclusions_.add(subject, "of all cores, whose number is unknown");
     }
-    read_machine_rates(rates, row->second, machine_rates_.back());
+    read_machine_rates(i);
     for (const UsedColumn& column : fact_columns_) {
-      const auto value = usable_rate(rates.cell(row->second, column.index), kMemoryFigure, exclusions_);
+      const auto value = rate(column, i, kMemoryFigure);
       if (!value) continue;
       const double fact = share(*value, column.meaning.per_vcpu) * column.meaning.scale;
       if (std::isfinite(fact)) server.facts[column.meaning.fact] = fact;
@@ -204,52 +235,56 @@ void SparecoresImport::read_rates(const CsvTable& rates, const std::unordered_ma
   }
 }
 
-void SparecoresImport::read_machine_rates(const CsvTable& rates, size_t row, std::vector<double>& of_server) {
+void SparecoresImport::read_machine_rates(size_t server) {
+  std::vector<double>& of_server = machine_rates_.emplace_back();
   bool are_copies = false;
-  for (size_t i = 0; i < machine_columns_.size(); ++i) {
-    const auto value = usable_rate(rates.cell(row, machine_columns_[i].index), kAllWorkers, exclusions_);
-    if (!value) continue;
-    of_server[i] = *value;
-    are_copies |= machine_columns_[i].meaning.program.starts_with(kMarksCopies);
+  for (const UsedColumn& column : machine_columns_) {
+    const auto value = rate(column, server, kAllWorkers[column.part()]);
+    of_server.push_back(value.value_or(kUnknown));
+    are_copies |= value && column.meaning.program.starts_with(kMarksCopies);
   }
   if (are_copies) return;
   for (size_t i = 0; i < machine_columns_.size(); ++i) {
     if (!machine_columns_[i].meaning.per_core || std::isnan(of_server[i])) continue;
     of_server[i] = kUnknown;
-    exclusions_.add(kAllWorkers, "of an older meaning: threads inside of one copy");
+    exclusions_.add(kAllWorkers[kRates], "of an older meaning: threads inside of one copy");
   }
 }
 
 // Of servers that were kept, and programs of which one copy was timed on one of them, too.
 void SparecoresImport::add_machine_runs() {
-  for (size_t column = 0; column < machine_columns_.size(); ++column) {
-    const SparecoresColumn& meaning = machine_columns_[column].meaning;
-    const bool is_known = result_.corpus.find_program(meaning.program) != nullptr;
+  for (size_t at = 0; at < machine_columns_.size(); ++at) {
+    const UsedColumn& column = machine_columns_[at];
+    const char* subject = kAllWorkers[column.part()];
+    const bool is_known = result_.corpus.find_program(column.programs[0]) != nullptr;
     for (size_t i = 0; i < servers_.size(); ++i) {
-      if (std::isnan(machine_rates_[i][column])) continue;
+      if (std::isnan(machine_rates_[i][at])) continue;
       const Server& server = servers_[i].server;
-      const auto copies = meaning.per_core ? server.cores : server.vcpus;
-      const double time_s = copies.value_or(kUnknown) / machine_rates_[i][column];
-      if (!kept_[i] || !is_known) {
-        exclusions_.add(kAllWorkers, kept_[i] ? "of no rate of one worker" : "of a server that was left out");
+      const bool is_kept = kept_[column.part()][i];
+      const auto copies = column.meaning.per_core ? server.cores : server.vcpus;
+      const double time_s = copies.value_or(kUnknown) / machine_rates_[i][at];
+      if (!is_kept || !is_known) {
+        exclusions_.add(subject, is_kept ? "of no rate of one worker" : "of a server that was left out");
       } else if (!copies || *copies < 1 || !std::isfinite(time_s) || !(time_s > 0)) {
-        exclusions_.add(kAllWorkers, "of an unknown number of workers");
+        exclusions_.add(subject, "of an unknown number of workers");
       } else {
-        result_.corpus.machine_runs.push_back(
-            {meaning.program, server.platform, servers_[i].id(), *copies, time_s, source_});
+        for (const std::string& program : column.programs) {
+          result_.corpus.machine_runs.push_back(
+              {program, server.platform, servers_[i].id(), *copies, time_s, source_[column.part()]});
+        }
       }
     }
   }
 }
 
-void SparecoresImport::screen() {
+std::vector<Screening> SparecoresImport::screen(Part part) const {
   // Only rates of one worker compare a server with its platform; those of all cores grow with its size.
   std::vector<size_t> compared;
   std::vector<bool> fingerprint;
   for (size_t i = 0; i < run_columns_.size(); ++i) {
-    if (run_columns_[i].meaning.threads != 1) continue;
+    if (run_columns_[i].meaning.threads != 1 || run_columns_[i].part() != part) continue;
     compared.push_back(i);
-    const Program* program = catalogue_.find(run_columns_[i].meaning.program);
+    const Program* program = catalogue_.find(run_columns_[i].programs[0]);
     fingerprint.push_back(program != nullptr && program->group == "user" && program->excluded.empty());
   }
   std::vector<ScreenedServer> screened;
@@ -263,45 +298,78 @@ void SparecoresImport::screen() {
     for (const size_t column : compared) entry.log_rates.push_back(std::log(rates_[i][column]));
     screened.push_back(std::move(entry));
   }
-  const std::vector<Screening> screenings = screen_servers(screened, fingerprint);
+  return screen_servers(screened, fingerprint);
+}
+
+// A server whose rates have the pattern of another CPU is left out with its scores too, for its name is in doubt.
+void SparecoresImport::screen_all() {
+  const std::vector<Screening> of_part[kParts] = {screen(kRates), screen(kScores)};
   for (size_t i = 0; i < servers_.size(); ++i) {
-    kept_.push_back(screenings[i].reason.empty());
-    if (kept_[i]) {
+    const bool is_other = of_part[kRates][i].reason == kOtherCpu;
+    for (const Part part : {kRates, kScores}) kept_[part].push_back(of_part[part][i].reason.empty() && !is_other);
+    for (const Part part : {kRates, kScores}) {
+      const std::string& reason = of_part[part][i].reason;
+      if (!reason.empty() && (part == kRates || reason != kNotMeasured)) exclusions_.add(kServer[part], reason);
+    }
+    if (kept_[kRates][i] || kept_[kScores][i]) {
       ++result_.report.servers_kept_count;
       continue;
     }
-    exclusions_.add("server", screenings[i].reason);
+    const Screening& told = of_part[of_part[kRates][i].reason == kNotMeasured ? kScores : kRates][i];
     result_.report.dropped_servers.push_back(
-        {servers_[i].id(), servers_[i].server.platform, screenings[i].reason, screenings[i].rate_ratio});
+        {servers_[i].id(), servers_[i].server.platform, told.reason, told.rate_ratio});
+  }
+}
+
+void SparecoresImport::add_programs(const UsedColumn& column) {
+  for (const std::string& id : column.programs) {
+    if (result_.corpus.find_program(id) != nullptr) continue;  // another thread count of it
+    Program program = catalogue_.describe(id, source_[column.part()]);
+    if (catalogue_.find(id) == nullptr && column.meaning.group.empty()) result_.report.unknown_programs.push_back(id);
+    if (catalogue_.find(id) == nullptr && !column.meaning.group.empty()) {
+      program.group = column.meaning.group;
+      program.work_unit = "run";
+    }
+    result_.corpus.programs.push_back(std::move(program));
   }
 }
 
 void SparecoresImport::add_runs() {
-  for (size_t column = 0; column < run_columns_.size(); ++column) {
-    const SparecoresColumn& meaning = run_columns_[column].meaning;
+  for (size_t at = 0; at < run_columns_.size(); ++at) {
+    const UsedColumn& column = run_columns_[at];
+    const char* subject = kOneWorker[column.part()];
     const size_t before = result_.corpus.runs.size();
     for (size_t i = 0; i < servers_.size(); ++i) {
-      const double time_s = 1 / rates_[i][column];
+      const double time_s = 1 / rates_[i][at];
       if (std::isnan(time_s)) continue;
-      if (!kept_[i]) {
-        exclusions_.add(kOneWorker, "of a server that was left out");
-        continue;
+      if (!kept_[column.part()][i]) {
+        exclusions_.add(subject, "of a server that was left out");
+      } else if (!std::isfinite(time_s) || !(time_s > 0)) {
+        exclusions_.add(subject, "no finite time");
+      } else {
+        for (const std::string& program : column.programs) {
+          result_.corpus.runs.push_back({program, servers_[i].server.platform, servers_[i].id(), column.meaning.threads,
+                                         time_s, std::nullopt, source_[column.part()]});
+        }
       }
-      if (!std::isfinite(time_s) || !(time_s > 0)) {
-        exclusions_.add(kOneWorker, "no finite time");
-        continue;
-      }
-      result_.corpus.runs.push_back({meaning.program, servers_[i].server.platform, servers_[i].id(), meaning.threads,
-                                     time_s, std::nullopt, source_});
     }
     if (result_.corpus.runs.size() == before) {
       exclusions_.add("program", "no rate is left");
-      continue;
+    } else {
+      add_programs(column);
     }
-    if (result_.corpus.find_program(meaning.program) != nullptr) continue;  // another thread count of it
-    result_.corpus.programs.push_back(catalogue_.describe(meaning.program, source_));
-    if (catalogue_.find(meaning.program) == nullptr) result_.report.unknown_programs.push_back(meaning.program);
   }
+}
+
+constexpr const char* kFolder = "a folder with servers.csv and benchmarks_wide.csv(.gz)";
+
+// The path, or that with .gz behind; empty where there is neither.
+std::string plain_or_packed(const std::string& path) {
+  std::error_code ignored;
+  for (const std::string& file : {path, path + ".gz"}) {
+    if (std::filesystem::exists(file, ignored)) return file;
+  }
+  return {};
 }
 
 }  // namespace
@@ -313,28 +381,35 @@ Result<Import> import_sparecores(const SparecoresText& text, const ProgramCatalo
 Result<Import> import_sparecores_folder(const std::string& path, const ProgramCatalogue& catalogue) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(path, ignored)) {
-    return Error{"file-not-found", "this is no folder", path, "a folder with servers.csv and benchmarks_wide.csv(.gz)"};
+    return Error{"file-not-found", "this is no folder", path, kFolder};
   }
   SparecoresText text;
-  text.servers_path = path + "/servers.csv";
-  text.benchmarks_path = path + "/benchmarks_wide.csv";
-  for (std::string* file : {&text.servers_path, &text.benchmarks_path}) {
-    if (!std::filesystem::exists(*file, ignored)) *file += ".gz";
-    if (!std::filesystem::exists(*file, ignored)) {
-      return Error{"file-not-found", "the folder lacks this file", *file,
-                   "a folder with servers.csv and benchmarks_wide.csv(.gz)"};
-    }
+  const std::pair<std::string*, std::string*> files[] = {{&text.servers_path, &text.servers_csv},
+                                                         {&text.benchmarks_path, &text.benchmarks_csv}};
+  for (const auto& [name, content] : files) {
+    const std::string file = path + "/" + *name;
+    *name = plain_or_packed(file);
+    if (name->empty()) return Error{"file-not-found", "the folder lacks this file", file + ".gz", kFolder};
+    auto read = read_file(*name, kMaximumTableBytes);
+    if (!read) return read.error();
+    *content = std::move(*read);
   }
-  auto servers = read_file(text.servers_path, kMaximumTableBytes);
-  if (!servers) return servers.error();
-  auto rates = read_file(text.benchmarks_path, kMaximumTableBytes);
-  if (!rates) return rates.error();
-  text.servers_csv = std::move(*servers);
-  text.benchmarks_csv = std::move(*rates);
-  const SourceNote note = read_source_note(path);
-  text.commit = note.commit;
-  text.retrieved_utc = note.retrieved_utc;
-  return import_sparecores(text, catalogue);
+  text.note = read_source_note(path);
+  bool is_found = false;
+  const std::string beside = std::filesystem::path(path + "/../geekbench6").lexically_normal();
+  for (const std::string& folder : {path, beside}) {
+    const std::string file = plain_or_packed(folder + "/scores.csv");
+    if (file.empty() || is_found) continue;
+    is_found = true;
+    auto read = read_file(file, kMaximumTableBytes);
+    if (!read) return read.error();
+    text.scores_csv = std::move(*read);
+    text.scores_path = file;
+    text.scores_note = read_source_note(folder);
+  }
+  auto result = import_sparecores(text, catalogue);
+  if (result && is_found) result->report.notes.push_back("Geekbench scores: " + text.scores_path);
+  return result;
 }
 
 }  // namespace perfcast::program

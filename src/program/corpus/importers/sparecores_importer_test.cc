@@ -56,7 +56,7 @@ Import import_servers(const std::string& servers = kServers, const std::string& 
   SparecoresText text;
   text.servers_csv = servers;
   text.benchmarks_csv = rates;
-  text.commit = "0123456789012345678901234567890123456789";
+  text.note.commit = "0123456789012345678901234567890123456789";
   auto result = import_sparecores(text, *ProgramCatalogue::parse(kSuite, "suite"));
   EXPECT_TRUE(result.ok()) << to_text(result.error());
   return *result;
@@ -183,6 +183,63 @@ TEST(SparecoresImportTest, DescribesProgramsBySuiteOrName) {
   EXPECT_THAT(result.report.unknown_programs, UnorderedElementsAre("compress.gzip.9.c", "redis.SET.p1"));
 }
 
+constexpr const char* kScores =
+    "vendor,server,Navigation.1,Navigation.N,Object Detection.1,Object Detection.N\n"
+    "aws,m1x.small,1000,1800,500,\n"
+    "aws,m1x.large,1250,4000,0,1000\n"
+    "aws,t3.micro,400,700,,\n"
+    "gcp,n1-a,800,1600,,\n"
+    "aws,gone,1,1,1,1\n";
+
+// Navigation has two programs of the suite, Object Detection none.
+TEST(SparecoresImportTest, ScoresAreTimesOfApplications) {
+  SparecoresText text;
+  text.servers_csv = kServers;
+  text.benchmarks_csv = kRates;
+  text.scores_csv = kScores;
+  text.scores_note.commit = "0123456789012345678901234567890123456789";
+  const auto result =
+      import_sparecores(text, *ProgramCatalogue::parse(R"({"schema": "perfcast.suite/1", "name": "apps", "programs": [
+          {"id": "apps.gb-a", "label": "geekbench6.Navigation", "family": "paths", "group": "application"},
+          {"id": "apps.gb-b", "label": "geekbench6.Navigation", "family": "paths", "group": "application"}]})",
+                                                       "suite"));
+  ASSERT_TRUE(result.ok()) << to_text(result.error());
+  const Corpus& corpus = result->corpus;
+  ASSERT_EQ(corpus.sources.size(), 2u);
+  EXPECT_EQ(corpus.sources[1].id, "geekbench6@0123456");
+  std::map<std::string, double> times;
+  for (const auto& run : corpus.runs) {
+    if (run.source != "geekbench6@0123456") continue;
+    EXPECT_EQ(run.threads, 1);
+    times[run.program + " " + run.server] = run.time_s;
+  }
+  const std::map<std::string, double> expected = {{"apps.gb-a aws/m1x.small", 1e-3},
+                                                  {"apps.gb-b aws/m1x.small", 1e-3},
+                                                  {"apps.gb-a aws/m1x.large", 1 / 1250.0},
+                                                  {"apps.gb-b aws/m1x.large", 1 / 1250.0},
+                                                  {"apps.gb-a gcp/n1-a", 1 / 800.0},
+                                                  {"apps.gb-b gcp/n1-a", 1 / 800.0},
+                                                  {"geekbench6.object-detection aws/m1x.small", 1 / 500.0}};
+  EXPECT_EQ(times, expected);
+  std::map<std::string, std::pair<double, double>> full;  // copies, time
+  for (const auto& run : corpus.machine_runs) {
+    if (run.source == "geekbench6@0123456") full[run.program + " " + run.server] = {run.copies, run.time_s};
+  }
+  EXPECT_EQ(full.size(), 7u);
+  EXPECT_EQ(full.at("apps.gb-b aws/m1x.large"), std::pair(4.0, 4 / 4000.0));
+  EXPECT_EQ(full.at("geekbench6.object-detection aws/m1x.large"), std::pair(4.0, 4 / 1000.0));
+  const Program* detection = corpus.find_program("geekbench6.object-detection");
+  ASSERT_NE(detection, nullptr);
+  EXPECT_EQ(detection->group, "matrix");
+  EXPECT_EQ(detection->family, "object-detection");
+  EXPECT_EQ(corpus.find_program("apps.gb-b")->family, "paths");
+  EXPECT_EQ(excluded(corpus, "server with scores", "shared or credit-limited"), 1);
+  EXPECT_EQ(excluded(corpus, "score of one core", "zero"), 1);
+  EXPECT_EQ(excluded(corpus, "score of one core", "of a server that was left out"), 1);
+  EXPECT_EQ(excluded(corpus, "row of rates", "its server is not"), 2);
+  EXPECT_EQ(excluded(corpus, "rate of one worker", "of a server that was left out"), 3);  // as without scores
+}
+
 TEST(SparecoresImportTest, ReportsErrorsWithTheirPlace) {
   SparecoresText text;
   text.servers_csv = kServers;
@@ -215,6 +272,15 @@ TEST(SparecoresImportTest, ReadsAFolderWithItsNote) {
   EXPECT_EQ(result->corpus.sources[0].id, "sparecores@abcdef0");
   EXPECT_EQ(result->corpus.sources[0].retrieved_utc, "2026-03-04");
   EXPECT_EQ(result->corpus.sources[0].licence, "CC BY-SA 4.0");
+  EXPECT_EQ(result->corpus.sources.size(), 1u);
+  EXPECT_TRUE(result->report.notes.empty());
+  ASSERT_TRUE(write_file_atomically(folder + "/scores.csv", kScores).ok());
+  const auto scored = import_sparecores_folder(folder, ProgramCatalogue());
+  ASSERT_TRUE(scored.ok()) << to_text(scored.error());
+  EXPECT_EQ(scored->corpus.sources[1].id, "geekbench6@abcdef0");
+  EXPECT_THAT(scored->report.notes, ElementsAre("Geekbench scores: " + folder + "/scores.csv"));
+  EXPECT_EQ(scored->corpus.find_program("geekbench6.navigation")->group, "application");
+  EXPECT_EQ(scored->report.unknown_programs, result->report.unknown_programs);
   std::filesystem::remove_all(folder);
   EXPECT_EQ(import_sparecores_folder(folder, ProgramCatalogue()).error().code, "file-not-found");
 }
@@ -247,14 +313,24 @@ TEST(SparecoresColumnsTest, ClassifiesEachKind) {
   const SparecoresColumn workers = classify_sparecores_column("stressng.cpu-sched.N");
   EXPECT_EQ(workers.use, Use::kMachineRun);
   EXPECT_EQ(workers.program, "stressng.cpu-sched");
+  EXPECT_EQ(workers.label, "stressng.cpu-sched.1");
   EXPECT_FALSE(workers.per_core);
+  const SparecoresColumn cores = classify_sparecores_column("geekbench6.HTML5 Browser.N");
+  EXPECT_EQ(cores.use, Use::kMachineRun);
+  EXPECT_EQ(cores.label, "geekbench6.HTML5 Browser");
+  EXPECT_EQ(cores.group, "application");
+  EXPECT_FALSE(cores.per_core);
+  EXPECT_EQ(classify_sparecores_column("geekbench6.Object Detection.1").group, "matrix");
   const SparecoresColumn copies = classify_sparecores_column("compress.bzip3.null.b1048576.N.d");
   EXPECT_EQ(copies.program, "compress.bzip3.b1048576.d");
   EXPECT_TRUE(copies.per_core);
-  EXPECT_THAT(program("geekbench6.x.1"), HasSubstr("closed benchmark"));
+  EXPECT_EQ(program("geekbench6.HTML5 Browser.1"), "geekbench6.html5-browser/1");
+  EXPECT_EQ(program("geekbench6.Score.1"), "a score over all workloads");
+  EXPECT_THAT(program("passmark.x"), HasSubstr("closed benchmark"));
   for (const char* odd :
        {"", ".", "stressng.1", "stressng.cpu.2", "compress.1.c", "compress.gzip.9.2.c", "redis.GET.tx.p1.rps",
-        "redis.GET.t0.p1.rps", "bwmem.rd.MB", "bwmem.rd.-1MB", "membench.lat_ns.0KB", "membench.lat.64KB"}) {
+        "geekbench6.x", "geekbench6.x.2", "geekbench6. .1", "redis.GET.t0.p1.rps", "bwmem.rd.MB", "bwmem.rd.-1MB",
+        "membench.lat_ns.0KB", "membench.lat.64KB"}) {
     EXPECT_EQ(program(odd), "no rule knows this column") << odd;
   }
   const SparecoresColumn fact = classify_sparecores_column("bwmem.wr.0.016384MB");
@@ -278,7 +354,7 @@ TEST(SparecoresNamesTest, KnowsNamesThatHideTheModel) {
 TEST(SparecoresRealDataTest, ImportsTheWholeSet) {
   const std::string folder = std::string(PERFCAST_SHARED_DATA) + "/sparecores";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "the public data set is not at " << folder;
-  const auto catalogue = ProgramCatalogue::read(PERFCAST_SOURCE_DIR "/data/suites/cloud.json");
+  const auto catalogue = ProgramCatalogue::read({PERFCAST_SOURCE_DIR "/data/suites/cloud.json"});
   ASSERT_TRUE(catalogue.ok()) << to_text(catalogue.error());
   const auto result = import_sparecores_folder(folder, *catalogue);
   ASSERT_TRUE(result.ok()) << to_text(result.error());

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "program/corpus/program_catalogue.h"
+#include "program/corpus/source_note.h"
 #include "program/corpus/store/sqlite_store.h"
 
 namespace perfcast::program {
@@ -110,8 +111,8 @@ Status SqliteStore::remove_sources(const Corpus& additions) {
     auto statement = database_.prepare("DELETE FROM " + std::string(rows) + kVersions + but_not);
     if (!statement) return statement.error();
     for (const Source& source : additions.sources) {
-      const std::string stem = source.id.substr(0, source.id.find('@'));
-      if (Status status = statement->bind(0, stem).run(); !status) return status;
+      const std::string kind = source_kind(source.id);
+      if (Status status = statement->bind(0, kind).run(); !status) return status;
     }
   }
   return {};
@@ -134,7 +135,6 @@ Status SqliteStore::write_sources(const std::vector<Source>& sources) {
 }
 
 Result<Platform> SqliteStore::joined_with_known(const Platform& platform, Statement& find) const {
-  const auto stem = [](const std::string& source) { return source.substr(0, source.find('@')); };
   const auto found = find.bind(0, platform.id).step();
   if (!found) return found.error();
   if (!*found) return platform;
@@ -142,7 +142,7 @@ Result<Platform> SqliteStore::joined_with_known(const Platform& platform, Statem
   if (known) known->source = find.text(12);
   find.reset();
   if (!known) return known.error();
-  if (stem(known->source) == stem(platform.source)) return platform;
+  if (source_kind(known->source) == source_kind(platform.source)) return platform;
   const bool known_leads = known->segment == "cloud" && platform.segment != "cloud";
   Platform joined = known_leads ? *known : platform;
   const Platform& other = known_leads ? platform : *known;
