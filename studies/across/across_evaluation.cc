@@ -155,7 +155,7 @@ measure::ResultFile file_of(const World& world, const TimedServer& server, const
 
 class Study {
  public:
-  Study(const World& world, uint64_t seed) : world_(world), random_(seed) {
+  Study(const World& world, uint64_t seed) : world_(world), seed_(seed), random_(seed) {
     for (size_t p = 0; p < world.programs.size(); ++p) left_out_.emplace_back(world, p);
   }
 
@@ -163,6 +163,7 @@ class Study {
   // `all`: the file has all programs; the change is planted in one.
   Result<Score> score(int64_t pairs, size_t earlier, bool by_type, bool all) {
     Score score;
+    random_ = Random(seed_);  // rows of the same pairs, but where too few servers are left
     score.what = all           ? "all programs in one file"
                  : earlier > 0 ? fmt::format("one program, {} earlier result{}", earlier, earlier == 1 ? "" : "s")
                                : "one program";
@@ -253,6 +254,7 @@ class Study {
   }
 
   const World& world_;
+  uint64_t seed_;
   Random random_;
   std::vector<LeftOut> left_out_;
 };

@@ -23,6 +23,10 @@ using measure::TimedRuns;
 constexpr double kManyDegrees = 1e6;
 constexpr double kMedianError = 1.2533;  // standard error of a median over that of a mean, of normal values
 constexpr size_t kNamesShown = 3;
+constexpr double kPriorOthers = 1, kPriorFreedom = 12;
+// As in sessions.cc: of |x|, x normal with a deviation of 1, its median and a high quantile; and what a median of
+// absolute deviations is worth in normal values.
+constexpr double kMedianOfNormal = 0.67449, kHigh = 0.8, kHighOfNormal = 1.28155, kMedianEfficiency = 0.37;
 
 double normal_quantile(double error_ratio) { return student_quantile(1 - error_ratio / 2, kManyDegrees); }
 
@@ -85,15 +89,9 @@ class Across {
         scale(benchmark.wall, std::exp(shift));
         scale(benchmark.cpu, std::exp(shift));
       }
-      // The others say how far benchmarks are apart, where they are enough; else what programs of the kind do.
-      if (first->rows.size() > measure::kFewestOthers) {
-        session.between_sessions.reset();
-      } else {
-        session.between_sessions = std::sqrt(apart_variance_);
-      }
+      session.between_sessions = apart(*first, session.error_ratio);
       first = measure::compare_sessions(expected_, b_, session);
       if (!first) return first.error();
-      result_.apart_log = first->rows.front().between_sessions;
     }
     take_rows(*first);
     add_notes();
@@ -224,6 +222,22 @@ class Across {
     result_.lower = result_.ratio * std::exp(-reach);
     result_.upper = result_.ratio * std::exp(reach);
     result_.verdict = measure::verdict_of(std::log(result_.lower), std::log(result_.upper), result_.threshold_ratio);
+  }
+
+  // By how much benchmarks differ from what they have in common: what programs of the kind do between these machines,
+  // which counts as kPriorOthers of them, and what these do. Stretched, as Student's t is wider than what
+  // compare_sessions() takes for a deviation that is given.
+  double apart(const measure::SessionComparison& compared, double error_ratio) {
+    std::vector<double> left;
+    for (const measure::SessionRow& row : compared.rows) left.push_back(std::abs(std::log(row.ratio / result_.ratio)));
+    const auto n = static_cast<double>(left.size());
+    const double own = std::max(median(left) / kMedianOfNormal, quantile(left, kHigh) / kHighOfNormal);
+    const double values = kMedianEfficiency * n;
+    result_.apart_log = std::sqrt((values * own * own + kPriorOthers * apart_variance_) / (values + kPriorOthers));
+    const double share = values / (values + kPriorOthers);
+    const double freedom = 1 / (share * share / values + (1 - share) * (1 - share) / kPriorFreedom);  // Satterthwaite's
+    const double of_one = error_ratio / n;
+    return result_.apart_log * student_quantile(1 - of_one / 2, freedom) / normal_quantile(of_one);
   }
 
   void take_rows(const measure::SessionComparison& compared) {

@@ -43,6 +43,7 @@ std::string basis_of(const AcrossComparison& comparison) {
                        factor.machines[1].cpu);
   if (factor.basis == "servers") return "servers of one CPU model";
   if (factor.basis == "profile") return "the forecast of the profile";
+  if (factor.basis == "all") return fmt::format("{} families of programs that were timed on both", factor.families);
   return fmt::format("{} families of the kind '{}' that were timed on both", factor.families, factor.basis);
 }
 
@@ -84,7 +85,8 @@ std::vector<const AcrossRow*> in_order(const AcrossComparison& comparison) {
 
 std::string unmatched_text(const std::vector<std::string>& names, const char* file) {
   std::string text = fmt::format("only in {}: ", file);
-  for (size_t i = 0; i < std::min(names.size(), kUnmatchedShown); ++i) text += (i > 0 ? ", " : "") + printable(names[i]);
+  for (size_t i = 0; i < std::min(names.size(), kUnmatchedShown); ++i)
+    text += (i > 0 ? ", " : "") + printable(names[i]);
   if (names.size() > kUnmatchedShown) text += fmt::format(" and {} more", names.size() - kUnmatchedShown);
   return text;
 }

@@ -96,10 +96,11 @@ NamedMachine machine_on(const Bundle& bundle, size_t platform) {
 // Log ratios of each family that was timed on both, of a table of relative times [programs x platforms].
 class FamilyRatios {
  public:
+  // An empty group: of all kinds.
   FamilyRatios(const Bundle& bundle, const std::string& group) {
     std::map<std::string, std::vector<size_t>> members;
     for (size_t p = 0; p < bundle.programs.size(); ++p) {
-      if (bundle.programs[p].group == group) members[bundle.programs[p].family].push_back(p);
+      if (group.empty() || bundle.programs[p].group == group) members[bundle.programs[p].family].push_back(p);
     }
     const Eigen::MatrixXd& times = bundle.training_log_rpv;
     means_ = Eigen::MatrixXd::Constant(static_cast<Eigen::Index>(members.size()), times.cols(), kUnknown);
@@ -212,13 +213,23 @@ Result<MachineFactor> factor_of_group(const Bundle& bundle, const std::array<Nam
   }
   MachineFactor factor = same_cpu(machines);
   if (factor.is_same_cpu()) return factor;
-  const FamilyRatios families(bundle, group);
-  const std::vector<double> ratios = families.between(machines[0].platform, machines[1].platform);
+  FamilyRatios families(bundle, group);
+  std::vector<double> ratios = families.between(machines[0].platform, machines[1].platform);
+  factor.basis = group;
+  if (ratios.size() < kFewestFamilies) {
+    families = FamilyRatios(bundle, "");
+    ratios = families.between(machines[0].platform, machines[1].platform);
+    factor.notes.push_back(
+        fmt::format("too few programs of the kind '{}' were timed on both CPU models: those of all kinds say the "
+                    "factor, which differ more",
+                    printable(group)));
+    factor.basis = "all";
+  }
   if (ratios.size() < kFewestFamilies) {
     return Error{"no-times",
-                 fmt::format("{} families of the kind '{}' were timed on both {} and {}: too few", ratios.size(),
-                             printable(group), machines[0].cpu, machines[1].cpu),
-                 "--kind", "another kind, or --profile", ErrorKind::kUsage};
+                 fmt::format("programs of {} families were timed on both {} and {}: too few", ratios.size(),
+                             machines[0].cpu, machines[1].cpu),
+                 "--bundle", "--profile FILE, or a bundle with more times of both", ErrorKind::kUsage};
   }
   const auto n = static_cast<double>(ratios.size());
   const double spread = standard_deviation(ratios);
@@ -226,7 +237,6 @@ Result<MachineFactor> factor_of_group(const Bundle& bundle, const std::array<Nam
   factor.log_ratio += mean(ratios);
   factor.program_variance =
       ((n - 1) * spread * spread + kPriorFamilies * usual) / (n - 1 + kPriorFamilies) * (1 + 1 / n);
-  factor.basis = group;
   factor.families = static_cast<int64_t>(ratios.size());
   return factor;
 }

@@ -38,7 +38,7 @@ struct MachineFactor {
   std::array<NamedMachine, 2> machines;  // A, B
   double log_ratio = 0;                  // the time of one program on B over that on A
   double program_variance = 0;           // of a program's log ratio about it, apart from servers
-  std::string basis;                     // "profile", "servers" (one CPU model), or the group of programs
+  std::string basis;                     // "profile", "servers" (one CPU model), "all", or the group of programs
   int64_t families = 0;                  // of programs of that group that say it; 0: another basis
   std::vector<std::string> notes;
   bool is_same_cpu() const { return machines[0].platform == machines[1].platform; }
@@ -48,8 +48,8 @@ inline constexpr double kPriorFamilies = 4;
 // Of a server's log times, where the bundle has no servers' levels: what 2,000 servers of 96 CPU models show.
 inline constexpr double kServerDeviationLog = 0.06;
 
-// `group`: of the bundle's programs ("application", ...). Errors: "unknown-group" (those there are listed), "no-times"
-// where too few of the group were timed on both.
+// `group`: of the bundle's programs ("application", ...); where too few of it were timed on both, those of all groups.
+// Errors: "unknown-group" (those there are listed), "no-times" where they are too few, too.
 Result<MachineFactor> factor_of_group(const Bundle& bundle, const std::array<NamedMachine, 2>& machines,
                                       const std::string& group);
 // Errors: those of Forecaster::forecast().

@@ -85,12 +85,18 @@ TEST(MachineFactor, OfOneCpuModelIsThatOfItsServers) {
 }
 
 TEST(MachineFactor, KindsAndTimesThatAreNotThereAreTold) {
-  const Bundle bundle = small_bundle();
+  Bundle bundle = small_bundle();
   const auto machines = machines_of(bundle, "AMD EPYC 7763", "Neoverse-N1");
   const auto other = factor_of_group(bundle, machines, "games");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, "unknown-group");
   EXPECT_THAT(other.error().expected, HasSubstr("application, stressor"));
+  const auto all = factor_of_group(bundle, machines, "stressor");
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->basis, "all");
+  EXPECT_EQ(all->families, 4);
+  EXPECT_THAT(all->notes, testing::ElementsAre(HasSubstr("too few programs of the kind 'stressor'")));
+  bundle.training_log_rpv.col(1).setConstant(kUnknown);
   const auto few = factor_of_group(bundle, machines, "stressor");
   ASSERT_FALSE(few);
   EXPECT_EQ(few.error().code, "no-times");
