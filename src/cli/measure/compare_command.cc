@@ -12,6 +12,7 @@
 #include "base/process/temp_folder.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/measure/compare_across.h"
 #include "cli/measure/compare_request.h"
 #include "cli/option_table.h"
 #include "cli/shared/around_options.h"
@@ -22,6 +23,7 @@
 #include "measure/compare/revision_report.h"
 #include "measure/compare/session_report.h"
 #include "measure/compare/turns.h"
+#include "profile/collect/native/host_facts.h"
 #include "program/forecast/forecast.h"
 
 namespace perfcast::cli {
@@ -130,6 +132,8 @@ class CompareRun {
         return report_error(kept.error(), options_);
     }
     if (Status fresh = check_new_file("--log", arguments_.log); !fresh) return report_error(fresh.error(), options_);
+    if (Status understood = check_across(arguments_); !understood) return report_error(understood.error(), options_);
+    if (arguments_.across) return run_across(arguments_, options_);
     if (!arguments_.at.empty() || !arguments_.build.empty()) return compare_builds();
     if (arguments_.bisect || !arguments_.trees.empty()) {
       return report_error(usage_error("bad-usage", "without revisions there is nothing to look through",
@@ -172,6 +176,12 @@ class CompareRun {
     return result;
   }
 
+  // With the host, as it may be compared with another's later.
+  int print_with_host(measure::Comparison comparison, const measure::CommandTexts& texts) const {
+    if (comparison.pairs > 0) comparison.host = read_host_facts();
+    return print(comparison, texts, arguments_, options_);
+  }
+
   Status open_log(measure::CompareRequest& request) {
     if (arguments_.log.empty()) return {};
     if (Status opened = log_.open_at(arguments_.log); !opened) return opened;
@@ -196,7 +206,7 @@ class CompareRun {
                                                   : measure::compare_in_turns(*request);
     });
     if (!comparison) return report_failure(comparison.error(), options_);
-    return print(*comparison, {arguments_.a, arguments_.b}, arguments_, options_);
+    return print_with_host(*comparison, {arguments_.a, arguments_.b});
   }
 
   int compare_builds() {
@@ -221,7 +231,7 @@ class CompareRun {
     if (!arguments.bisect) {
       const auto comparison =
           with_progress(request->comparison, [&] { return measure::compare_revisions(*repository, *request); });
-      return comparison ? print(*comparison, texts, arguments, options_) : report_failure(comparison.error(), options_);
+      return comparison ? print_with_host(*comparison, texts) : report_failure(comparison.error(), options_);
     }
     const auto search =
         with_progress(request->comparison, [&] { return measure::find_first_slow(*repository, *request); });
@@ -272,6 +282,21 @@ void add_options(CLI::App& verb, CompareArguments& arguments) {
   add_advanced(verb, "--between-sessions", arguments.between_sessions, "PERCENT",
                "Of two files: by how much times of one session differ from another's (one standard deviation), such "
                "as 2%");
+  add_basic(verb, "--across", arguments.across,
+            "A and B are files of results from two machines: says what the machines alone explain, and whether what "
+            "is left is a change.");
+  add_advanced(verb, "--host-a", arguments.host_a, "HOST",
+               "Of --across, where A doesn't say it: the CPU model, an instance type such as aws:m7g.large, or a file "
+               "with what lscpu prints there");
+  add_advanced(verb, "--host-b", arguments.host_b, "HOST", "The same of B");
+  add_advanced(verb, "--earlier", arguments.earlier, "FILE",
+               "Of --across: an earlier result of A's version on B's CPU model. Give several, if you have them.")
+      ->allow_extra_args(false);
+  add_advanced(verb, "--profile", arguments.profile, "FILE",
+               "Of --across: the program's profile. Its forecast is the machines' factor.");
+  add_advanced(verb, "--kind", arguments.kind, "GROUP",
+               "Of --across without a profile: programs of which kind say the machines' factor, such as compressor")
+      ->capture_default_str();
   add_basic(verb, "--at", arguments.at, "REVISION",
             "A revision of this git repository. Give it twice, the older one first, with --build.")
       ->allow_extra_args(false);
@@ -292,6 +317,7 @@ void add_compare_command(CLI::App& app, CommandContext& context) {
                                   "Says whether B is slower than A: two commands, revisions or result files.",
                                   "",
                                   {"perfcast compare './old input.dat' './new input.dat'",
+                                   "perfcast compare --across old.json new.json --host-b aws:m7g.large",
                                    "perfcast compare '{tree}/prog' --build 'make -j4' --at v1.0 --at HEAD --bisect"},
                                   "compare"});
   verb->footer(
@@ -300,7 +326,7 @@ void add_compare_command(CLI::App& app, CommandContext& context) {
       "instructions of both. Their input is empty, their output is discarded.\nExit status 3: B is slower beyond the "
       "threshold; 4: not clear; 0: neither.");
   add_options(*verb, *arguments);
-  add_common_options(*verb, context, kQuietOption | kSeedOption);
+  add_common_options(*verb, context, kQuietOption | kSeedOption | kBundleOption);
   verb->callback([arguments, verb, &context] {
     arguments->measure_given = verb->count("--measure") > 0;
     arguments->time_limit_given = verb->count("--time-limit") > 0;

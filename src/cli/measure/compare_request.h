@@ -14,6 +14,9 @@ namespace perfcast::cli {
 
 struct CompareArguments {
   std::string a, b, budget = "60s", limit, threshold = "1%", log, measure = "wall", between_sessions;
+  std::string host_a, host_b, profile, kind = "application";  // of --across
+  std::vector<std::string> earlier;                           // likewise
+  bool across = false;
   std::string build, build_limit, trees;
   std::vector<std::string> at;
   double error = 0.05;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/option_table.h"
 #include "cli/shared/named_file.h"
+#include "program/corpus/server_levels.h"
 #include "program/corpus/store/store.h"
 #include "program/model/features/model_inputs.h"
 
@@ -141,6 +142,7 @@ Result<LoadedTable> fold_corpus(const program::Corpus& corpus, const TableArgume
   for (const program::Server& server : corpus.servers) {
     if (platforms.count(server.platform) > 0) loaded.servers.push_back(server);
   }
+  program::state_server_levels(corpus.runs, program::application_ids(corpus.programs), loaded.servers);
   loaded.sources = corpus.sources;
   return loaded;
 }

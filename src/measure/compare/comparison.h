@@ -10,6 +10,7 @@
 
 #include "base/process/process.h"
 #include "base/result.h"
+#include "machine/facts/host_facts.h"
 #include "profile/metrics/catalogue.h"
 
 namespace perfcast::measure {
@@ -87,6 +88,7 @@ struct Comparison {
   std::array<MetricValues, 2> all_counts;         // of work, by metric: all that were counted
   std::vector<std::string> notes;
   bool interrupted = false;
+  HostFacts host = {};  // that the runs were made on
 };
 
 // What counts say where times don't: counted twice and repeating far closer than the threshold. Slower and faster:

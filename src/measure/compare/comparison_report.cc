@@ -173,6 +173,7 @@ Json comparison_json(const Comparison& comparison, const CommandTexts& commands)
   }
   json["notes"] = comparison.notes;
   json["interrupted"] = comparison.interrupted;
+  if (Json host = to_json(comparison.host); !host.empty()) json["host"] = std::move(host);
   return json;
 }
 

@@ -48,6 +48,37 @@ Result<WorkCounts> counts_of_comparison(const Json& json, const std::string& sou
   return counted;
 }
 
+// The median times of its B, where it timed any, and the host that it ran on.
+Result<ResultFile> results_of_comparison(const Json& json, const std::string& source) {
+  ResultFile file;
+  file.tool = "perfcast";
+  file.path = source;
+  JsonReader reader(json, source);
+  if (const Json* host = reader.object("host")) {
+    auto facts = host_facts_from_json(*host, source + ": host");
+    if (!facts) return facts.error();
+    file.host = std::move(*facts);
+  }
+  const Json* b = reader.object("b");
+  if (b != nullptr) {
+    JsonReader values(*b, source + ": b");
+    BenchmarkRuns benchmark{values.string_or("command", ""), {}, {}};
+    const int64_t pairs = std::max<int64_t>(reader.integer_or("pairs", 1), 1);
+    for (auto [runs, key] : {std::pair{&benchmark.wall, "median_wall_s"}, {&benchmark.cpu, "median_cpu_s"}}) {
+      const auto median_s = values.optional_amount(key);
+      if (!median_s || !(*median_s > 0)) continue;
+      runs->mean_s = *median_s;
+      runs->count = pairs;
+    }
+    if (benchmark.wall.is_known() && benchmark.cpu.is_known())
+      benchmark.busy_cpus = benchmark.cpu.mean_s / benchmark.wall.mean_s;
+    if (Status read = values.finish(); !read) return read.error();
+    if (benchmark.wall.is_known()) file.benchmarks.push_back(std::move(benchmark));
+  }
+  if (Status read = reader.finish(); !read) return read.error();
+  return file;
+}
+
 // The standard deviation of a normal sample is its range over this (Tippett 1925), for 2 to 10 values.
 double deviation_of_spread(double spread, int64_t count) {
   constexpr double kRanges[] = {1.128, 1.693, 2.059, 2.326, 2.534, 2.704, 2.847, 2.970, 3.078};
@@ -65,6 +96,7 @@ ResultFile result_file_of(const Profile& profile, const std::string& source) {
     const auto found = profile.metrics.find(name);
     return found == profile.metrics.end() ? 0 : found->second;
   };
+  file.host = profile.host;
   BenchmarkRuns benchmark{profile.program, {}, {}};
   const double runs = std::clamp(value_of("native_runs_count"), 1.0, 1e6);
   const auto take = [&](TimedRuns& of, const char* time, const char* spread) {
@@ -75,11 +107,13 @@ ResultFile result_file_of(const Profile& profile, const std::string& source) {
   };
   take(benchmark.wall, "wall_s", "wall_spread_ratio");
   take(benchmark.cpu, "cpu_s", "cpu_spread_ratio");
+  if (benchmark.wall.is_known() && benchmark.cpu.is_known())
+    benchmark.busy_cpus = benchmark.cpu.mean_s / benchmark.wall.mean_s;
   if (benchmark.wall.is_known()) file.benchmarks.push_back(std::move(benchmark));
   return file;
 }
 
-Result<ComparedFile> read_compared_file(const std::string& path) {
+Result<ComparedFile> read_compared_file(const std::string& path, bool needs_counts) {
   const auto text = read_file(path, kFileLimitBytes);
   if (!text) return text.error();
   ComparedFile file;
@@ -92,9 +126,11 @@ Result<ComparedFile> read_compared_file(const std::string& path) {
   const std::string schema = schema_of(json);
   if (schema.starts_with("perfcast.comparison/")) {
     auto counts = counts_of_comparison(json, path);
-    if (!counts) return counts.error();
-    file.counts = std::move(*counts);
-    file.results.path = path;
+    if (!counts && (needs_counts || counts.error().code != "no-counts")) return counts.error();
+    if (counts) file.counts = std::move(*counts);
+    auto results = results_of_comparison(json, path);
+    if (!results) return results.error();
+    file.results = std::move(*results);
     return file;
   }
   if (schema.starts_with("perfcast.profile/")) {

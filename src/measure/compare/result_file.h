@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "machine/facts/host_facts.h"
 #include "measure/compare/comparison.h"
 #include "profile/profile.h"
 
@@ -29,12 +30,15 @@ struct TimedRuns {
 struct BenchmarkRuns {
   std::string name;
   TimedRuns wall, cpu;  // cpu: user and system
+  // CPUs that it keeps busy: CPU time over wall time, or its threads; absent where the file doesn't say.
+  std::optional<double> busy_cpus = std::nullopt;
 };
 
 struct ResultFile {
   std::string tool, path;
   std::vector<BenchmarkRuns> benchmarks;  // in the file's order; names differ
   std::vector<std::string> notes;         // what was left out, and why
+  HostFacts host = {};                    // as far as the file says where it is from
 };
 
 // Errors: "bad-json", "bad-json-field" (all mistakes at once), "unknown-format", "no-results", "file-too-large".
@@ -46,10 +50,11 @@ ResultFile result_file_of(const Profile& profile, const std::string& source);
 struct ComparedFile {
   ResultFile results;
   std::optional<Profile> profile;  // where the file is one
-  // Of a comparison by perfcast (--json): those of its B.
+  // Of a comparison by perfcast (--json): those of its B, whose median times are the results. Empty: not counted.
   std::optional<WorkCounts> counts;
 };
-Result<ComparedFile> read_compared_file(const std::string& path);
+// Error "no-counts" for a comparison without them, where they are needed.
+Result<ComparedFile> read_compared_file(const std::string& path, bool needs_counts = true);
 // A regular file that begins as one of the formats does, or as gzip; or one with an extension that can't be run: no
 // command.
 bool is_compared_file(const std::string& path);

@@ -43,6 +43,29 @@ TEST(ResultFile, OfHyperfineHasEachRun) {
   EXPECT_EQ(file.benchmarks[1].wall.runs(), 1);
 }
 
+TEST(ResultFile, SaysItsHostAsFarAsTheToolDoes) {
+  const ResultFile python = parsed(R"({"machine_info": {"machine": "x86_64", "cpu": {"brand_raw": "AMD EPYC 7763",
+    "vendor_id_raw": "AuthenticAMD", "family": 25, "model": 1, "stepping": 1, "count": 4, "flags": ["avx2", 3]}},
+    "benchmarks": [{"name": "a", "stats": {"data": [1]}}]})");
+  EXPECT_EQ(python.host.name, "AMD EPYC 7763");
+  EXPECT_EQ(python.host.vendor, "AuthenticAMD");
+  EXPECT_EQ(python.host.arch, "x86_64");
+  EXPECT_EQ(python.host.cpu_family, 25);
+  EXPECT_EQ(python.host.logical_cpus, 4);
+  EXPECT_THAT(python.host.cpu_flags, ElementsAre("avx2"));
+  const ResultFile odd =
+      parsed(R"({"machine_info": {"cpu": "fast"}, "benchmarks": [{"name": "a", "stats": {"data": [1]}}]})");
+  EXPECT_EQ(odd.host, HostFacts());
+  const ResultFile google = parsed(R"({"context": {"num_cpus": 2, "cpu_model": "Neoverse-N1"}, "benchmarks": [
+    {"name": "a", "run_type": "iteration", "threads": 8, "real_time": 20, "cpu_time": 10}]})");
+  EXPECT_EQ(google.host.name, "Neoverse-N1");
+  EXPECT_EQ(google.benchmarks[0].busy_cpus, 8);
+  const ResultFile hyperfine =
+      parsed(R"({"results": [{"command": "x", "mean": 2.0, "user": 5.0, "system": 1.0, "times": [2.0]}]})");
+  EXPECT_EQ(hyperfine.host, HostFacts());
+  EXPECT_EQ(hyperfine.benchmarks[0].busy_cpus, 3);
+}
+
 TEST(ResultFile, OfGoogleBenchmarkHasRepetitionsInTheirUnit) {
   const ResultFile file = parsed(R"({"context": {"num_cpus": 2}, "benchmarks": [
     {"name": "BM_a", "run_name": "BM_a", "run_type": "iteration", "repetitions": 2, "repetition_index": 0,

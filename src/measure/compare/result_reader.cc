@@ -81,6 +81,8 @@ class ResultReader {
                  TimedRuns& runs);
   void add(BenchmarkRuns benchmark);
   Result<ResultFile> finish();
+  // machine_info of pytest-benchmark, whose "cpu" is what py-cpuinfo found; what is of another kind says nothing.
+  void take_python_host();
   void add_google_entry(const Json& entry, const std::string& path);
 
   const Json& json_;
@@ -169,6 +171,9 @@ Result<ResultFile> ResultReader::hyperfine() {
     BenchmarkRuns benchmark;
     Parameters named(reader.string("command"));
     named.add(reader.object("parameters"));
+    const auto user_s = reader.optional_number("user"), system_s = reader.optional_number("system"),
+               mean_s = reader.optional_number("mean");
+    if (user_s && mean_s && *mean_s > 0) benchmark.busy_cpus = (*user_s + system_s.value_or(0)) / *mean_s;
     benchmark.name = named.name();
     benchmark.wall.runs_s = times(reader, "times", benchmark.name);
     if (!has_values(list[i], "times") && reader.complaints().empty()) {
@@ -227,6 +232,8 @@ void ResultReader::add_google_entry(const Json& entry, const std::string& path) 
       file_.benchmarks.push_back({name, {}, {}});
     }
     BenchmarkRuns& benchmark = file_.benchmarks[index_[name]];
+    // CPU time may be that of all threads, or of the first alone.
+    benchmark.busy_cpus = std::max(static_cast<double>(reader.integer_or("threads", 1)), cpu / wall);
     benchmark.wall.runs_s.push_back(wall * unit->second);
     if (cpu > 0) benchmark.cpu.runs_s.push_back(cpu * unit->second);
     return;
@@ -244,6 +251,14 @@ void ResultReader::add_google_entry(const Json& entry, const std::string& path) 
 
 Result<ResultFile> ResultReader::google_benchmark() {
   file_.tool = "Google Benchmark";
+  if (json_.contains("context") && json_.at("context").is_object()) {
+    // It writes no CPU's name, but what --benchmark_context=cpu_model=... gave.
+    for (const char* key : {"cpu_model", "cpu_name", "cpu"}) {
+      const auto found = json_.at("context").find(key);
+      if (file_.host.name.empty() && found != json_.at("context").end() && found->is_string())
+        file_.host.name = found->get<std::string>();
+    }
+  }
   const Json& list = json_.at("benchmarks");
   for (size_t i = 0; i < list.size(); ++i) add_google_entry(list[i], at("benchmarks", i));
   for (BenchmarkRuns& benchmark : file_.benchmarks) {
@@ -258,8 +273,40 @@ Result<ResultFile> ResultReader::google_benchmark() {
   return finish();
 }
 
+void ResultReader::take_python_host() {
+  const Json& machine = json_.at("machine_info");
+  if (!machine.is_object()) return;
+  const auto text_of = [](const Json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  HostFacts& host = file_.host;
+  host.arch = arch_key(text_of(machine, "machine"));
+  const auto cpu = machine.find("cpu");
+  if (cpu == machine.end() || !cpu->is_object()) return;
+  host.name = text_of(*cpu, "brand_raw");
+  if (host.name.empty()) host.name = text_of(*cpu, "brand");  // before py-cpuinfo 6
+  host.vendor = text_of(*cpu, "vendor_id_raw");
+  if (host.vendor.empty()) host.vendor = text_of(*cpu, "vendor_id");
+  const auto number_of = [&cpu](const char* key) -> std::optional<int64_t> {
+    const auto found = cpu->find(key);
+    if (found == cpu->end() || !found->is_number_integer()) return std::nullopt;
+    return found->get<int64_t>();
+  };
+  host.cpu_family = number_of("family");
+  host.model = number_of("model");
+  host.stepping = number_of("stepping");
+  host.logical_cpus = number_of("count");
+  if (const auto flags = cpu->find("flags"); flags != cpu->end() && flags->is_array()) {
+    for (const Json& flag : *flags) {
+      if (flag.is_string()) host.cpu_flags.push_back(flag.get<std::string>());
+    }
+  }
+}
+
 Result<ResultFile> ResultReader::pytest_benchmark() {
   file_.tool = "pytest-benchmark";
+  take_python_host();
   const Json& list = json_.at("benchmarks");
   for (size_t i = 0; i < list.size(); ++i) {
     JsonReader reader(list[i], at("benchmarks", i));
@@ -312,6 +359,7 @@ Result<ResultFile> ResultReader::jmh() {
     const std::string mode = reader.string_or("mode", "");
     if (modes[reader.string_or("benchmark", "")].size() > 1) named.add("mode", mode);
     BenchmarkRuns benchmark;
+    benchmark.busy_cpus = static_cast<double>(reader.integer_or("threads", 1));
     benchmark.name = named.name();
     if (const Json* metric = reader.require_object("primaryMetric")) {
       JsonReader of(*metric, reader.path("primaryMetric"));

@@ -112,15 +112,15 @@ Between between_of(const std::vector<double>& log_ratios, size_t row, const Sess
   return {deviation, kMedianEfficiency * static_cast<double>(others.size()), true};
 }
 
-void judge(SessionRow& row, const TrimmedMean& a, const TrimmedMean& b, const Between& between, double error_ratio,
-           double threshold_ratio) {
+void judge(SessionRow& row, const TrimmedMean& a, const TrimmedMean& b, const Between& between,
+           const SessionRequest& request, double error_ratio) {
   const double log_ratio = b.mean - a.mean;
   row.ratio = std::exp(log_ratio);
   row.time_s = {std::exp(a.mean), std::exp(b.mean)};
   row.between_sessions = between.deviation;
   row.upper = std::numeric_limits<double>::infinity();
   // One run says nothing of how runs vary; the other benchmarks, with their own runs in them, do.
-  const bool is_known = (a.freedom > 0 && b.freedom > 0) || between.is_estimated;
+  const bool is_known = (a.freedom > 0 && b.freedom > 0) || between.is_estimated || request.single_runs_count;
   if (!is_known) return;
   const double session = between.deviation * between.deviation;
   const double squared = a.squared_error + b.squared_error + session;
@@ -138,7 +138,7 @@ void judge(SessionRow& row, const TrimmedMean& a, const TrimmedMean& b, const Be
     row.lower = std::exp(log_ratio - reach);
     row.upper = std::exp(log_ratio + reach);
   }
-  row.verdict = verdict_of(std::log(row.lower), std::log(row.upper), threshold_ratio);
+  row.verdict = verdict_of(std::log(row.lower), std::log(row.upper), request.threshold_ratio);
 }
 
 void add_notes(const ResultFile& a, const ResultFile& b, const SessionRequest& request, SessionComparison& result) {
@@ -250,7 +250,7 @@ Result<SessionComparison> compare_sessions(const ResultFile& a, const ResultFile
     row.runs = {of_kind(*pairs[i].a, request.time).runs(), of_kind(*pairs[i].b, request.time).runs()};
     const Between between = between_of(log_ratios, i, request);
     result.is_estimated = between.is_estimated;
-    judge(row, a_means[i], b_means[i], between, error_ratio, request.threshold_ratio);
+    judge(row, a_means[i], b_means[i], between, request, error_ratio);
     result.rows.push_back(std::move(row));
   }
   result.median_ratio = std::exp(median(log_ratios));

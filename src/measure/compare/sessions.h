@@ -32,6 +32,8 @@ struct SessionRequest {
   double error_ratio = 0.05;  // of calling any of them different where nothing is
   double threshold_ratio = 0;
   std::optional<double> between_sessions;  // a standard deviation of log ratios; absent: as above
+  // One run of each is enough: what runs differ by is little beside between_sessions.
+  bool single_runs_count = false;
 };
 
 struct SessionRow {

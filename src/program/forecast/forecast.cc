@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "base/unknown.h"
 #include "machine/facts/processor.h"
-#include "program/evaluate/platform_name.h"
 #include "program/forecast/forecast_seconds.h"
 #include "program/forecast/measured_times.h"
 #include "program/forecast/platform_filter.h"
@@ -35,36 +34,11 @@ std::string distinct(const std::vector<Platform>& platforms, std::string Platfor
   return join(values, ", ");
 }
 
-// An instance type stands for the CPU model that it carries: "c7i.large", "aws c7i.large", "aws/c7i.large".
-Result<size_t> platform_named(const Bundle& bundle, const std::string& text, const std::string& where) {
-  const auto called = look_up_platform(bundle.platforms, text, where);
-  if (!called) return called.error();
-  if (*called) return **called;
-  std::set<std::string> carried;
-  for (const size_t server : servers_called(bundle.servers, text)) carried.insert(bundle.servers[server].platform);
-  std::vector<std::string> named;
-  size_t platform = 0;
-  for (size_t i = 0; i < bundle.platforms.size(); ++i) {
-    if (!carried.contains(bundle.platforms[i].id)) continue;
-    named.push_back(bundle.platforms[i].name);
-    platform = i;
-  }
-  if (named.size() == 1) return platform;
-  if (named.size() > 1) {
-    return Error{"ambiguous-platform", "instances called '" + printable(text) + "' carry several CPU models", where,
-                 "one of " + join(named, ", "), ErrorKind::kUsage};
-  }
-  Error error = find_platform(bundle.platforms, text, where).error();
-  if (!carried.empty()) error.message += "; its CPU model is none of the bundle's";
-  if (!bundle.servers.empty()) error.expected = nearest_machines(bundle.platforms, bundle.servers, text);
-  return error;
-}
-
 Result<std::vector<Measurement>> measurements_of(const Bundle& bundle, const ForecastRequest& request) {
   const std::vector<Platform>& platforms = bundle.platforms;
   std::vector<Measurement> measured;
   for (const auto& [name, seconds] : request.measured_s) {
-    const auto index = platform_named(bundle, name, "measured");
+    const auto index = platform_named(bundle.platforms, bundle.servers, name, "measured");
     if (!index) return index.error();
     if (measured_on(measured, *index)) {
       return usage_error("bad-usage", platforms[*index].name + " is measured twice", "measured",
@@ -91,7 +65,7 @@ Result<int64_t> reference_of(const Bundle& bundle, const ForecastRequest& reques
     }
     return static_cast<int64_t>(report.host->platform);
   }
-  const auto index = platform_named(bundle, request.reference, "reference");
+  const auto index = platform_named(bundle.platforms, bundle.servers, request.reference, "reference");
   if (!index) return index.error();
   return static_cast<int64_t>(*index);
 }
@@ -230,12 +204,13 @@ Result<ForecastBreakdown> platforms_to_explain(const Bundle& bundle, const Forec
                                                const std::vector<PlatformRow>& rows) {
   ForecastBreakdown breakdown;
   if (!request.explain_against.empty()) {
-    const auto against = platform_named(bundle, request.explain_against, "explain-against");
+    const auto against = platform_named(bundle.platforms, bundle.servers, request.explain_against, "explain-against");
     if (!against) return against.error();
     breakdown.against = *against;
   }
   if (!request.explain_platform.empty()) {
-    const auto platform = platform_named(bundle, request.explain_platform, "explain-platform");
+    const auto platform =
+        platform_named(bundle.platforms, bundle.servers, request.explain_platform, "explain-platform");
     if (!platform) return platform.error();
     breakdown.platform = *platform;
   } else if (!rows.empty()) {
@@ -321,7 +296,7 @@ Status take_host(const Profile& profile, const Bundle& bundle, const ForecastReq
   if (request.host.empty()) {
     report.host = match_host(profile.host, platforms);
   } else {
-    const auto named = platform_named(bundle, request.host, "host");
+    const auto named = platform_named(bundle.platforms, bundle.servers, request.host, "host");
     if (!named) return named.error();
     if (Status possible = check_host(profile.host, platforms[*named]); !possible) return possible;
     report.host = HostMatch{*named, HostMatch::Certainty::kName, "as the request says", {}};
@@ -489,7 +464,8 @@ Status check_request(const Forecaster& forecaster, const ForecastRequest& reques
   if (!filters) return filters.error();
   if (const auto measured = measurements_of(bundle, request); !measured) return measured.error();
   if (!request.host.empty()) {
-    if (const auto host = platform_named(bundle, request.host, "host"); !host) return host.error();
+    if (const auto host = platform_named(bundle.platforms, bundle.servers, request.host, "host"); !host)
+      return host.error();
   }
   if (const auto explained = platforms_to_explain(bundle, request, {}); !explained) return explained.error();
   if (Status energy = check_energy(bundle, request.energy, request.frequencies); !energy) return energy;
