@@ -11,6 +11,7 @@
 #include "program/explain/attribution.h"
 #include "program/model/cores/modelled_cycles.h"
 #include "program/model/features/work_features.h"
+#include "program/model/kinds/kind_of_program.h"
 
 namespace perfcast::program {
 namespace {
@@ -52,6 +53,7 @@ std::vector<AttributedInput> inputs_of(const FeatureAttribution& attribution, co
   std::vector<std::string> designs = core_metrics();
   for (std::string& design : designs) design.insert(0, "relative_");
   read(designs, relative_log_cycles(both));
+  read(KindOfProgram::inputs(), KindOfProgram::extract(both));
 
   std::vector<AttributedInput> inputs;
   inputs.reserve(attribution.features.size());
