@@ -5,23 +5,29 @@
 #   held_back_test.sh PERFCAST SOURCE DATA
 set -euo pipefail
 perfcast=$1 source=$2 data=$3
-[ -d "$data/sparecores" ] || { echo "skipped: no $data/sparecores"; exit 77; }
+for set in sparecores geekbench6; do
+  [ -d "$data/$set" ] || { echo "skipped: no $data/$set"; exit 77; }
+done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export HOME=$work
-"$perfcast" import sparecores "$data/sparecores" --suite "$source/data/suites/cloud.json" --corpus "$work/c.db" --quiet >/dev/null
-"$perfcast" import profiles "$source/data/profiles/cloud" --suite "$source/data/suites/cloud.json" --corpus "$work/c.db" --quiet \
-  >/dev/null
-"$perfcast" evaluate --quiet --json --corpus "$work/c.db" --groups compressor,user --no-intervals --models cores:stack \
-  >"$work/scores.json"
+"$perfcast" import sparecores "$data/sparecores" --corpus "$work/c.db" --quiet >/dev/null
+for suite in apps cloud; do
+  "$perfcast" import profiles "$source/data/profiles/$suite" --suite "$source/data/suites/$suite.json" --corpus "$work/c.db" \
+    --quiet >/dev/null
+done
+"$perfcast" evaluate --quiet --json --corpus "$work/c.db" --groups application,compressor,user --segments cloud \
+  --minimum-programs 40 --no-intervals --models kinds:cores:stack >"$work/scores.json"
 python3 - "$work/scores.json" <<'PYTHON'
 import json, sys
-# The mean absolute error of relative times; today's is .1008, the mean of the other programs has .157.
-MOST_ERROR, MOST_OF_MEAN = 0.102, 0.67
+# The mean absolute error of relative times. Today's are .089, .091 and .117; the mean of the other programs has .126,
+# .162 and .162.
+ACCEPTED = {"application": 0.091, "compressor": 0.093, "user": 0.119}
 result = json.load(open(sys.argv[1]))
 assert result["split"] == "program-family", result["split"]
-error = {row["model"]: row["mape"] for row in result["models"] if row["group"] == "all" and "mape" in row}
-print("cores:stack %.4f, mean of the others %.4f" % (error["cores:stack"], error["mean"]))
-assert error["cores:stack"] <= MOST_ERROR, "larger than was accepted: %.4f" % MOST_ERROR
-assert error["cores:stack"] <= MOST_OF_MEAN * error["mean"], "little better than the mean of the others"
+for group, most in ACCEPTED.items():
+    error = {row["model"]: row["mape"] for row in result["models"] if row["group"] == group and "mape" in row}
+    print("%s: kinds:cores:stack %.4f, mean of the others %.4f" % (group, error["kinds:cores:stack"], error["mean"]))
+    assert error["kinds:cores:stack"] <= most, "larger than was accepted: %.4f" % most
+    assert error["kinds:cores:stack"] <= 0.75 * error["mean"], "little better than the mean of the others"
 PYTHON

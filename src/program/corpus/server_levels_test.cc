@@ -15,9 +15,9 @@ TEST(ServerLevels, AreRatiosToTheMedianOfTheCpuModel) {
     servers[i].platform = i < 3 ? "p" : "q";
   }
   servers[3].facts[kServerTimeRatio] = 7;  // of another time: it has no second server now
-  std::vector<Run> runs;
+  std::vector<struct Run> runs;
   const auto add = [&runs](const std::string& program, const std::string& server, double time_s, int64_t threads = 1) {
-    Run run;
+    struct Run run;
     run.program = program;
     run.platform = server == "v/s3" ? "q" : "p";
     run.server = server;
