@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <map>
 #include <optional>
 #include <set>
@@ -311,12 +312,17 @@ int run(const Options& options) {
 }  // namespace perfcast::program::across_study
 
 int main(int argc, char** argv) {
-  CLI::App app("Scores of perfcast compare --across");
-  perfcast::program::across_study::Options options;
-  app.add_option("folder", options.folder, "The folder sparecores, with geekbench6 beside it")->required();
-  app.add_option("--pairs", options.pairs, "Pairs of servers of each row, each in both directions");
-  app.add_option("--seed", options.seed, "Of the draw of pairs");
-  app.add_flag("--json", options.json, "JSON");
-  CLI11_PARSE(app, argc, argv);
-  return perfcast::program::across_study::run(options);
+  try {
+    CLI::App app("Scores of perfcast compare --across");
+    perfcast::program::across_study::Options options;
+    app.add_option("folder", options.folder, "The folder sparecores, with geekbench6 beside it")->required();
+    app.add_option("--pairs", options.pairs, "Pairs of servers of each row, each in both directions");
+    app.add_option("--seed", options.seed, "Of the draw of pairs");
+    app.add_flag("--json", options.json, "JSON");
+    CLI11_PARSE(app, argc, argv);
+    return perfcast::program::across_study::run(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
 }

@@ -37,7 +37,7 @@ KindWorld kind_world(int64_t programs = 32) {
     metrics["code_lines_count"] = is_application ? 50000 : 500;
     metrics["vec_fp_256_count"] = 1e9 * random.uniform(0, 0.5);
   }
-  const auto names = work_feature_names();
+  const auto& names = work_feature_names();
   const auto wide = std::find(names.begin(), names.end(), "share_wide_vector") - names.begin();
   const Eigen::MatrixXd work = extract_work_features(profiles_of(table));
   for (size_t p = 0; p < table.programs.size(); ++p) {
@@ -87,7 +87,7 @@ TEST(KindOfProgram, IsSureWhereThereIsOneKind) {
 TEST(ApplicationLevels, FindsLevelsAndSlopes) {
   const KindWorld world = kind_world(80);
   Eigen::MatrixXd inputs = Eigen::MatrixXd::Zero(80, 1);
-  const auto names = work_feature_names();
+  const auto& names = work_feature_names();
   const auto wide = std::find(names.begin(), names.end(), "share_wide_vector") - names.begin();
   inputs.col(0) = extract_work_features(profiles_of(world.table)).col(wide);
   ApplicationLevels levels;
