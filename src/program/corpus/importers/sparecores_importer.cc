@@ -161,9 +161,9 @@ Status SparecoresImport::read_rate_table(const std::string& csv, const std::stri
 Status SparecoresImport::read_tables(const SparecoresText& text) {
   auto facts = CsvTable::parse(text.servers_csv, text.servers_path);
   if (!facts) return facts.error();
-  if (const Status status = read_rate_table(text.benchmarks_csv, text.benchmarks_path, ""); !status) return status;
+  if (Status status = read_rate_table(text.benchmarks_csv, text.benchmarks_path, ""); !status) return status;
   if (!text.scores_csv.empty()) {
-    const Status status = read_rate_table(text.scores_csv, text.scores_path, std::string(kScorePrefix));
+    Status status = read_rate_table(text.scores_csv, text.scores_path, std::string(kScorePrefix));
     if (!status) return status;
   }
   auto servers = read_sparecores_servers(*facts);

@@ -19,6 +19,7 @@ constexpr std::array kApplicationInputs = {"share_wide_vector"};
 const std::vector<Eigen::Index>& input_columns() {
   static const std::vector<Eigen::Index> columns = [] {
     std::vector<Eigen::Index> found;
+    found.reserve(kApplicationInputs.size());
     const std::vector<std::string>& names = work_feature_names();
     for (const char* input : kApplicationInputs) {
       found.push_back(std::find(names.begin(), names.end(), input) - names.begin());
