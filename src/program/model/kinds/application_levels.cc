@@ -13,7 +13,7 @@
 namespace perfcast::program {
 namespace {
 
-constexpr int kLevelRounds = 25;  // of backfitting; the last change what is printed by less than 1e-3
+constexpr int kLevelRounds = 25;  // of backfitting
 constexpr double kLeastEntryError = 0.01, kUnknownEntryError = 0.05;
 constexpr double kFirstNoise = 0.01;      // variance of what a program is of its own, before any is estimated
 constexpr double kLevelDeviation = 0.15;  // of a platform's level about its design's, beside what all programs take
