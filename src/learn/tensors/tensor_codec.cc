@@ -1,6 +1,7 @@
 #include "learn/tensors/tensor_codec.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/json.h"
@@ -16,16 +17,21 @@ Error bad_bundle(const std::string& message, const std::string& where) {
 
 void TensorCodec::encode(const TensorMap& tensors, size_t alignment, Json& index, ByteWriter& data) {
   index = Json::array();
+  std::map<std::string_view, size_t> places;  // of bytes that are there: parts of a model often keep the same rows
   for (const auto& [kind, word] : kKinds) {
     for (const auto& [name, tensor] : tensors.tensors_) {
       if (tensor.kind != kind) continue;
-      data.pad_to(alignment);
+      auto place = places.find(tensor.values);
+      if (place == places.end()) {
+        data.pad_to(alignment);
+        place = places.emplace(tensor.values, data.size()).first;
+        data.put_raw(tensor.values.data(), tensor.values.size());
+      }
       index.push_back({{"name", name},
                        {"kind", word},
                        {"rows", tensor.rows},
                        {"cols", tensor.cols},
-                       {"offset_bytes", data.size()}});
-      data.put_raw(tensor.values.data(), tensor.values.size());
+                       {"offset_bytes", place->second}});
     }
   }
 }

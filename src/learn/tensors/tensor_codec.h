@@ -16,7 +16,7 @@ namespace perfcast {
 
 class TensorCodec {
  public:
-  // Each array begins at a multiple of `alignment` bytes.
+  // Each array begins at a multiple of `alignment` bytes; arrays of equal bytes lie in one place.
   static void encode(const TensorMap& tensors, size_t alignment, Json& index, ByteWriter& data);
   // Every array must lie within `data`; "bad-bundle" else. They stay where they are in `owner`. Arrays that
   // `may_have_gaps` names may hold NaN, none infinity.
