@@ -28,6 +28,11 @@ Result<Platform> platform_from_header(const Json& json, const std::string& path)
   return platform_from_json(json, path);
 }
 
+// Whole numbers, such as bytes of a cache, as they are; measured ones with the six digits that their sources have.
+std::string fact_text(double value) {
+  return value == std::trunc(value) ? fmt::format("{}", value) : fmt::format("{:.6g}", value);
+}
+
 // Servers are thousands: a row each, not an object, keeps reading a bundle fast.
 std::string servers_as_text(const std::vector<Server>& servers) {
   std::string text;
@@ -44,7 +49,7 @@ std::string servers_as_text(const std::vector<Server>& servers) {
     add_number(server.threads_per_core);
     add_number(server.cores);
     add(server.source);
-    for (const auto& [name, value] : server.facts) text += printable(name) + fmt::format("={} ", value);
+    for (const auto& [name, value] : server.facts) text += printable(name) + "=" + fact_text(value) + " ";
     if (text.back() == ' ') text.pop_back();
     text += "\n";
   }

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "learn/tensors/tensor_codec.h"
 #include "learn/tensors/tensor_map.h"
 #include "program/model/bundle/bundle_records.h"
 #include "program/model/bundle/train_bundle.h"
@@ -61,6 +62,40 @@ TEST(Bundle, ReadsServersWithoutFacts) {
                           "a\tb\tp\t2\t8\t2\t1\ts\tl3_bytes=x\n", "a\tb\tp\t2\t8\t2\t1\ts\tf=1\tmore\n"}) {
     EXPECT_FALSE(servers_from_text(bad, "b")) << bad;
   }
+}
+
+TEST(Bundle, KeepsSixDigitsOfWhatWasMeasured) {
+  Server server;
+  server.facts = {{"l3_bytes", 1207959552}, {"rate", 830113000000.0001}, {"ratio", 0.0137452837}};
+  const auto read = servers_from_text(servers_as_text({server}), "b");
+  ASSERT_TRUE(read) << to_text(read.error());
+  EXPECT_EQ((*read)[0].facts.at("l3_bytes"), 1207959552);
+  EXPECT_EQ((*read)[0].facts.at("rate"), 830113000000);
+  EXPECT_EQ((*read)[0].facts.at("ratio"), 0.0137453);
+}
+
+// Rows that several parts of a model keep lie in the file once.
+TEST(Bundle, HoldsEqualArraysOnce) {
+  TensorMap twice, once;
+  const Eigen::MatrixXd rows = Eigen::MatrixXd::Random(40, 50);
+  once.put("a", rows);
+  twice.put("a", rows);
+  twice.put("b", rows);
+  twice.put("c", 2 * rows);
+  const auto bytes_of = [](const TensorMap& tensors, Json& index) {
+    ByteWriter data;
+    TensorCodec::encode(tensors, 64, index, data);
+    return data.bytes();
+  };
+  Json index, index_of_one;
+  const std::string bytes = bytes_of(twice, index);
+  EXPECT_EQ(bytes.size(), 2 * bytes_of(once, index_of_one).size());
+  TensorMap back;
+  ASSERT_TRUE(TensorCodec::decode(
+      index, bytes, nullptr, "b", [](std::string_view) { return false; }, back));
+  EXPECT_EQ(*back.get("a"), rows);
+  EXPECT_EQ(*back.get("b"), rows);
+  EXPECT_EQ(*back.get("c"), 2 * rows);
 }
 
 TEST(Bundle, ComesBackAsItWas) {
