@@ -108,8 +108,8 @@ Between between_of(const std::vector<double>& log_ratios, size_t row, const Sess
   for (size_t i = 0; i < log_ratios.size(); ++i) {
     if (i != row) others.push_back(std::abs(log_ratios[i]));
   }
-  const double deviation = std::max(median(others) / kMedianOfNormal, quantile(others, kHigh) / kHighOfNormal);
-  return {deviation, kMedianEfficiency * static_cast<double>(others.size()), true};
+  const SpreadOfMost spread = spread_of_most(others);
+  return {spread.deviation, spread.values, true};
 }
 
 void judge(SessionRow& row, const TrimmedMean& a, const TrimmedMean& b, const Between& between,
@@ -169,6 +169,11 @@ void add_notes(const ResultFile& a, const ResultFile& b, const SessionRequest& r
 }
 
 }  // namespace
+
+SpreadOfMost spread_of_most(const std::vector<double>& absolute) {
+  return {std::max(median(absolute) / kMedianOfNormal, quantile(absolute, kHigh) / kHighOfNormal),
+          kMedianEfficiency * static_cast<double>(absolute.size())};
+}
 
 TrimmedMean trimmed_mean(std::vector<double> values) {
   TrimmedMean result;

@@ -71,4 +71,12 @@ struct TrimmedMean {
 };
 TrimmedMean trimmed_mean(std::vector<double> values);
 
+// The standard deviation that most of some normal values about 0 have, whatever a few outliers do, from their absolute
+// values: by their median or by a high quantile, whichever says more. `values`: how many values of a plain deviation
+// it is worth.
+struct SpreadOfMost {
+  double deviation = 0, values = 0;
+};
+SpreadOfMost spread_of_most(const std::vector<double>& absolute);
+
 }  // namespace perfcast::measure

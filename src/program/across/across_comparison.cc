@@ -24,9 +24,6 @@ constexpr double kManyDegrees = 1e6;
 constexpr double kMedianError = 1.2533;  // standard error of a median over that of a mean, of normal values
 constexpr size_t kNamesShown = 3;
 constexpr double kPriorOthers = 1, kPriorFreedom = 12;
-// As in sessions.cc: of |x|, x normal with a deviation of 1, its median and a high quantile; and what a median of
-// absolute deviations is worth in normal values.
-constexpr double kMedianOfNormal = 0.67449, kHigh = 0.8, kHighOfNormal = 1.28155, kMedianEfficiency = 0.37;
 
 double normal_quantile(double error_ratio) { return student_quantile(1 - error_ratio / 2, kManyDegrees); }
 
@@ -231,8 +228,7 @@ class Across {
     std::vector<double> left;
     for (const measure::SessionRow& row : compared.rows) left.push_back(std::abs(std::log(row.ratio / result_.ratio)));
     const auto n = static_cast<double>(left.size());
-    const double own = std::max(median(left) / kMedianOfNormal, quantile(left, kHigh) / kHighOfNormal);
-    const double values = kMedianEfficiency * n;
+    const auto [own, values] = measure::spread_of_most(left);
     result_.apart_log = std::sqrt((values * own * own + kPriorOthers * apart_variance_) / (values + kPriorOthers));
     const double share = values / (values + kPriorOthers);
     const double freedom = 1 / (share * share / values + (1 - share) * (1 - share) / kPriorFreedom);  // Satterthwaite's

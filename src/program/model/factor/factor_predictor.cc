@@ -30,8 +30,6 @@ struct FactorRows {
 
 namespace {
 
-constexpr double kUnknownError = 0.05;  // of a cell that says nothing of its own, in log time
-constexpr double kLeastLogError = 0.01;
 constexpr double kFlat = 1e-4;  // precision of a program's own offset
 constexpr double kGroupPrior = 2;
 constexpr double kApplicationPrior = 1;
@@ -46,9 +44,7 @@ FactorRows rows_of(const TrainingTable& table) {
     std::vector<FactorEntry>& entries = rows.entries.emplace_back();
     for (size_t j = 0; j < columns; ++j) {
       if (!times[j]) continue;
-      const double error =
-          std::isfinite(times[j]->log_error) ? std::max(kLeastLogError, times[j]->log_error) : kUnknownError;
-      entries.push_back({static_cast<Eigen::Index>(j), times[j]->log_time, error * error});
+      entries.push_back({static_cast<Eigen::Index>(j), times[j]->log_time, measured_variance(*times[j])});
     }
     rows.group.push_back(groups.try_emplace(program.group, groups.size()).first->second);
     rows.family.push_back(families.try_emplace(program.family, families.size()).first->second);
@@ -142,17 +138,6 @@ Factors first_guess(const FactorRows& rows, Eigen::Index platforms, Eigen::Index
   factors.centres = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(rows.groups.size()), r);
   factors.own_variance = Eigen::VectorXd::Constant(factors.centres.rows(), 0.01);
   return factors;
-}
-
-// Which platforms share a core design: [J] index.
-std::vector<size_t> designs_of(const std::vector<Platform>& platforms) {
-  std::map<std::string, size_t> index;
-  std::vector<size_t> designs;
-  designs.reserve(platforms.size());
-  for (const Platform& platform : platforms) {
-    designs.push_back(index.try_emplace(microarchitecture(platform), index.size()).first->second);
-  }
-  return designs;
 }
 
 Eigen::MatrixXd design_means(const Eigen::MatrixXd& loading, const std::vector<size_t>& designs) {

@@ -1,5 +1,6 @@
 #include "program/model/fit/targets.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -89,6 +90,12 @@ Result<Targets> make_targets(const TrainingTable& table) {
     targets.weights(p) = 1 / std::sqrt(members[static_cast<size_t>(targets.family[static_cast<size_t>(p)])]);
   }
   return targets;
+}
+
+double measured_variance(const PlatformTime& time) {
+  constexpr double kLeastLogError = 0.01, kUsualLogError = 0.05;
+  const double error = std::isfinite(time.log_error) ? std::max(kLeastLogError, time.log_error) : kUsualLogError;
+  return error * error;
 }
 
 Eigen::VectorXd weighted_mean(const Eigen::MatrixXd& rows, const Eigen::VectorXd& weights) {

@@ -25,6 +25,9 @@ struct Targets {
 // "empty-table" without programs or platforms; "unmeasured" where a program or a platform has no time at all.
 Result<Targets> make_targets(const TrainingTable& table);
 
+// Variance of log time that a model takes an entry to have from its measurement: what is stated, or a usual one.
+double measured_variance(const PlatformTime& time);
+
 // Weighted mean of the rows: J.
 Eigen::VectorXd weighted_mean(const Eigen::MatrixXd& rows, const Eigen::VectorXd& weights);
 

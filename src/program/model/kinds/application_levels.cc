@@ -9,12 +9,12 @@
 #include "learn/algebra/dense.h"
 #include "learn/tensors/tensor_map.h"
 #include "program/model/features/microarchitecture.h"
+#include "program/model/fit/targets.h"
 
 namespace perfcast::program {
 namespace {
 
-constexpr int kLevelRounds = 25;  // of backfitting
-constexpr double kLeastEntryError = 0.01, kUnknownEntryError = 0.05;
+constexpr int kLevelRounds = 25;          // of backfitting
 constexpr double kFirstNoise = 0.01;      // variance of what a program is of its own, before any is estimated
 constexpr double kLevelDeviation = 0.15;  // of a platform's level about its design's, beside what all programs take
 constexpr double kDesignMembers = 1;      // platforms that the 0 counts for, which slopes of a design are drawn to
@@ -59,9 +59,7 @@ Applications applications_of(const TrainingTable& table, const Eigen::MatrixXd& 
     ApplicationRow row;
     for (size_t j = 0; j < columns; ++j) {
       if (!times[j]) continue;
-      const double error =
-          std::isfinite(times[j]->log_error) ? std::max(kLeastEntryError, times[j]->log_error) : kUnknownEntryError;
-      row.entries.push_back({static_cast<Eigen::Index>(j), times[j]->log_time, error * error,
+      row.entries.push_back({static_cast<Eigen::Index>(j), times[j]->log_time, measured_variance(*times[j]),
                              times[j]->source.value_or(result.sources - 1)});
     }
     if (row.entries.empty()) return;
@@ -81,11 +79,8 @@ Applications applications_of(const TrainingTable& table, const Eigen::MatrixXd& 
   std::vector<double> members(result.families, 0);
   for (const ApplicationRow& row : result.rows) ++members[row.family];
   for (ApplicationRow& row : result.rows) row.weight = 1 / std::sqrt(members[row.family]);
-  std::map<std::string, size_t> designs;
-  for (const Platform& platform : table.platforms) {
-    result.design.push_back(designs.try_emplace(microarchitecture(platform), designs.size()).first->second);
-  }
-  result.designs = designs.size();
+  result.design = designs_of(table.platforms);
+  result.designs = *std::max_element(result.design.begin(), result.design.end()) + 1;
   return result;
 }
 
