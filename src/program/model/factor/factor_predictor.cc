@@ -10,6 +10,7 @@
 #include "learn/tensors/tensor_map.h"
 #include "program/model/attribution/line_attribution.h"
 #include "program/model/features/microarchitecture.h"
+#include "program/model/fit/targets.h"
 
 namespace perfcast::program {
 
