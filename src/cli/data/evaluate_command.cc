@@ -12,6 +12,7 @@
 #include "cli/option_table.h"
 #include "cli/shared/model_settings.h"
 #include "cli/shared/table_options.h"
+#include "program/evaluate/all_cores_evaluation.h"
 #include "program/evaluate/evaluate.h"
 #include "program/evaluate/report/evaluation_report.h"
 #include "program/evaluate/report/html_report.h"
@@ -73,8 +74,10 @@ int run_whole_machines(const CommonOptions& common, const EvaluateArguments& arg
   options.progress = [&progress](const std::string& text) { progress.show(text); };
   const auto one_copy = program::forecast_one_copy(*loaded->scaling, loaded->table, options);
   if (!one_copy) return report_error(one_copy.error(), common);
-  const auto evaluation = program::evaluate_scaling(program::ScalingFit(*loaded->scaling), *one_copy);
+  auto evaluation = program::evaluate_scaling(program::ScalingFit(*loaded->scaling), *one_copy);
   if (!evaluation) return report_error(evaluation.error(), common);
+  for (program::ScalingRow& row : program::evaluate_all_cores(loaded->all_cores))
+    evaluation->rows.push_back(std::move(row));
   return write_result(common.json ? to_text(to_json(*evaluation)) : to_text(*evaluation), common);
 }
 

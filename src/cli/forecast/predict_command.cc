@@ -48,6 +48,7 @@ struct PredictArguments {
        cheapest = false;
   bool csv = false, markdown = false;
   std::optional<double> copies;
+  bool all_cores = false;
   double within = 1.2;
   AroundRun around;
   std::optional<program::ForecastRequest::Sort> sort;
@@ -189,10 +190,10 @@ Result<program::ForecastReport> forecast(const PredictArguments& arguments, cons
   request.top = arguments.top;
   request.instances = arguments.instances;
   request.host = arguments.host;
-  request.copies = arguments.copies;
+  request.use = {arguments.copies, arguments.all_cores};
   request.within_ratio = arguments.within;
   request.sort = arguments.sort;
-  request.instances |= arguments.copies.has_value() && arguments.prices.path.empty();
+  request.instances |= (arguments.copies || arguments.all_cores) && arguments.prices.path.empty();
   request.strict = arguments.strict;
   request.explain_platform = arguments.explain_platform;
   request.explain_against = arguments.explain_against;
@@ -296,6 +297,9 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   add_advanced(*verb, "--copies", arguments->copies, "N",
                "Runs side by side on an instance; default: as many as fill its vCPUs")
       ->check(CLI::Range(1.0, 1e6));
+  add_advanced(*verb, "--all-cores", arguments->all_cores,
+               "One run alone on an instance, with a thread on every vCPU, as applications scale there")
+      ->excludes(verb->get_option("--copies"));
   add_price_options(
       *verb, arguments->prices,
       "A price list (CSV, SkyPilot's catalogue, AWS's or Azure's JSON). Adds costs and names the cheapest instance.");

@@ -142,6 +142,8 @@ Result<LoadedTable> fold_corpus(const program::Corpus& corpus, const TableArgume
   for (const program::Server& server : corpus.servers) {
     if (platforms.count(server.platform) > 0) loaded.servers.push_back(server);
   }
+  loaded.all_cores = program::all_cores_runs(corpus);
+  program::state_all_cores(loaded.all_cores, loaded.servers);
   program::state_server_levels(corpus.runs, program::application_ids(corpus.programs), loaded.servers);
   loaded.sources = corpus.sources;
   return loaded;

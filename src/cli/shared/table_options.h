@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "cli/command.h"
+#include "program/corpus/all_cores.h"
 #include "program/corpus/corpus.h"
 #include "program/model/scaling/scaling_table.h"
 
@@ -29,6 +30,7 @@ struct LoadedTable {
   std::vector<program::Source> sources;
   std::vector<program::Server> servers;                  // of the table's platforms
   std::shared_ptr<const program::ScalingTable> scaling;  // of all of the corpus' whole machines; null where it has none
+  std::vector<program::AllCoresRun> all_cores;           // of all of the corpus' applications
   std::vector<std::string> notes;                        // what models see of profiles, where that is not simply all
 };
 

@@ -163,7 +163,8 @@ class MixMaker {
     program::InstanceRow row;
     row.server = bundle_.servers[*machines_[group].server];
     const int64_t held = cluster_.groups[group].cores_per_node / program.cores;
-    instances.fill(row, part.half_width(machines_[group].platform), static_cast<double>(std::max<int64_t>(1, held)));
+    instances.fill(row, part.half_width(machines_[group].platform),
+                   {.copies = static_cast<double>(std::max<int64_t>(1, held))});
     if (row.copies && *row.copies < 1) return kUnknown;
     if (!row.runs_per_hour) {
       without_scaling_.push_back(program.name + " on " + cluster_.groups[group].platform);

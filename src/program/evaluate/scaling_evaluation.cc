@@ -41,8 +41,6 @@ class Evaluator {
   }
   // What a bundle made without the program's family would say. `errors`: of the model that knows the times.
   void add_one_copies(const ScalingErrors& errors);
-  // Of one program's choice of a server.
-  double regret(const ScoreInput& input, Eigen::Index row, Eigen::Index program) const;
   // Half widths by intervals that know nothing of the row's family.
   Eigen::MatrixXd half_widths(const LeftOutForecast& forecast, bool with_departures) const;
 
@@ -78,43 +76,11 @@ void Evaluator::add(const std::string& name, const Eigen::MatrixXd& log_together
       input.lower = input.predicted - half_width(rows, Eigen::all);
       input.upper = input.predicted + half_width(rows, Eigen::all);
     }
-    ScalingRow result{group, name, score(input), {}, 0, 0};
-    std::vector<double> regrets;
-    for (size_t r = 0; r < rows.size(); ++r) regrets.push_back(regret(input, static_cast<Eigen::Index>(r), rows[r]));
-    std::sort(regrets.begin(), regrets.end());
-    result.regret_median = median(regrets);
-    result.regret_90 = regrets[static_cast<size_t>(std::ceil(0.9 * static_cast<double>(regrets.size()))) - 1];
-    ScoreInput relative = input;
-    for (Eigen::Index r = 0; r < input.truth.rows(); ++r) {
-      double truth = 0, predicted = 0, count = 0;
-      for (Eigen::Index s = 0; s < input.truth.cols(); ++s) {
-        if (std::isnan(input.truth(r, s)) || std::isnan(input.predicted(r, s))) continue;
-        truth += input.truth(r, s);
-        predicted += input.predicted(r, s);
-        ++count;
-      }
-      relative.truth.row(r).array() -= truth / count;
-      for (Eigen::MatrixXd* matrix : {&relative.predicted, &relative.lower, &relative.upper}) {
-        if (matrix->size() > 0) matrix->row(r).array() -= predicted / count;
-      }
-    }
-    result.relative = score(relative);
-    evaluation_.rows.push_back(std::move(result));
+    Eigen::MatrixXd copies_of_a_vcpu = table_.copies(rows, Eigen::all).array().log();
+    for (Eigen::Index s = 0; s < copies_of_a_vcpu.cols(); ++s)
+      copies_of_a_vcpu.col(s).array() -= std::log(table_.machines[static_cast<size_t>(s)].vcpus);
+    evaluation_.rows.push_back(scaling_row(group, name, input, copies_of_a_vcpu));
   }
-}
-
-double Evaluator::regret(const ScoreInput& input, Eigen::Index row, Eigen::Index program) const {
-  double best_forecast = -std::numeric_limits<double>::infinity(), best = best_forecast, chosen = 0;
-  for (Eigen::Index s = 0; s < input.truth.cols(); ++s) {
-    if (std::isnan(input.truth(row, s)) || std::isnan(input.predicted(row, s))) continue;
-    const double copies_of_a_vcpu = std::log(table_.copies(program, s) / table_.machines[static_cast<size_t>(s)].vcpus);
-    const double truth = input.truth(row, s) + copies_of_a_vcpu, forecast = input.predicted(row, s) + copies_of_a_vcpu;
-    best = std::max(best, truth);
-    if (forecast <= best_forecast) continue;
-    best_forecast = forecast;
-    chosen = truth;
-  }
-  return std::exp(best - chosen);
 }
 
 template <typename ClassOf>
@@ -212,7 +178,48 @@ std::string percent_cell(const std::optional<double>& ratio) {
 }
 std::string ratio_cell(const std::optional<double>& ratio) { return ratio ? fmt::format("{:.3f}", *ratio) : "-"; }
 
+// Of the choice of a server for the program of a row.
+double regret_of(const ScoreInput& input, const Eigen::MatrixXd& log_of_a_vcpu, Eigen::Index row) {
+  double best_forecast = -std::numeric_limits<double>::infinity(), best = best_forecast, chosen = 0;
+  for (Eigen::Index s = 0; s < input.truth.cols(); ++s) {
+    if (std::isnan(input.truth(row, s)) || std::isnan(input.predicted(row, s))) continue;
+    const double truth = input.truth(row, s) + log_of_a_vcpu(row, s);
+    const double forecast = input.predicted(row, s) + log_of_a_vcpu(row, s);
+    best = std::max(best, truth);
+    if (forecast <= best_forecast) continue;
+    best_forecast = forecast;
+    chosen = truth;
+  }
+  return std::exp(best - chosen);
+}
+
 }  // namespace
+
+ScalingRow scaling_row(const std::string& group, const std::string& forecast, const ScoreInput& input,
+                       const Eigen::MatrixXd& log_of_a_vcpu) {
+  ScalingRow result{group, forecast, score(input), {}, 0, 0};
+  std::vector<double> regrets;
+  for (Eigen::Index row = 0; row < input.truth.rows(); ++row) regrets.push_back(regret_of(input, log_of_a_vcpu, row));
+  std::sort(regrets.begin(), regrets.end());
+  result.regret_median = median(regrets);
+  result.regret_90 = regrets[static_cast<size_t>(std::ceil(0.9 * static_cast<double>(regrets.size()))) - 1];
+  ScoreInput relative = input;
+  for (Eigen::Index r = 0; r < input.truth.rows(); ++r) {
+    double truth = 0, predicted = 0, count = 0;
+    for (Eigen::Index s = 0; s < input.truth.cols(); ++s) {
+      if (std::isnan(input.truth(r, s)) || std::isnan(input.predicted(r, s))) continue;
+      truth += input.truth(r, s);
+      predicted += input.predicted(r, s);
+      ++count;
+    }
+    relative.truth.row(r).array() -= truth / count;
+    for (Eigen::MatrixXd* matrix : {&relative.predicted, &relative.lower, &relative.upper}) {
+      if (matrix->size() > 0) matrix->row(r).array() -= predicted / count;
+    }
+  }
+  result.relative = score(relative);
+  return result;
+}
 
 Result<ScalingEvaluation> evaluate_scaling(const ScalingFit& fit, const std::vector<OneCopyForecast>& one_copy) {
   std::set<std::string> families;

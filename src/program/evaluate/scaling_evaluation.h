@@ -14,7 +14,7 @@
 namespace perfcast::program {
 
 struct ScalingRow {
-  std::string group;     // kScalingGroups, "all"
+  std::string group;     // kScalingGroups, "all", kAllCoresGroup
   std::string forecast;  // what was done
   // Of the throughput of a copy over the servers, as forecast; and relative to the program's mean over them, which
   // tells servers apart whatever the program's own level.
@@ -23,6 +23,10 @@ struct ScalingRow {
   // the programs.
   double regret_median = 0, regret_90 = 0;
 };
+
+// Scores of logs of throughputs, programs by servers. `log_of_a_vcpu`: what makes of them the throughput of one vCPU.
+ScalingRow scaling_row(const std::string& group, const std::string& forecast, const ScoreInput& input,
+                       const Eigen::MatrixXd& log_of_a_vcpu);
 
 struct ScalingEvaluation {
   std::vector<ScalingRow> rows;  // by group, baselines first

@@ -84,7 +84,7 @@ void add_instances(const std::vector<Server>& servers, const std::vector<Platfor
       if (!server.memory_gib) instance.server.memory_gib = request.prices->memory_gib(server.vendor, server.name);
     }
     if (!request.instances && !instance.price_per_hour) continue;
-    forecaster.fill(instance, half_width, request.copies);
+    forecaster.fill(instance, half_width, request.use);
     if (instance.price_per_hour && instance.wall_s)
       instance.cost = *instance.price_per_hour * *instance.wall_s / kSecondsPerHour;
     if (instance.may_be_chosen && instance.cost && (!row.cost || *instance.cost < *row.cost)) row.cost = instance.cost;
@@ -100,6 +100,19 @@ std::vector<double> seconds_of_all(const std::vector<PlatformRow>& rows) {
   seconds.reserve(rows.size());
   for (const PlatformRow& row : rows) seconds.push_back(row.time_s.value_or(kUnknown));
   return seconds;
+}
+
+void note_all_cores(ForecastReport& report) {
+  int64_t known = 0, unknown = 0;
+  for (const PlatformRow& row : report.rows) {
+    for (const InstanceRow& instance : row.instances) ++(instance.wall_s ? known : unknown);
+  }
+  report.notes.push_back(
+      fmt::format("all cores: as applications with a thread on every vCPU were timed on {} instance type{}{}; how well "
+                  "this program "
+                  "divides its own work is not known",
+                  known, known == 1 ? "" : "s",
+                  unknown > 0 ? fmt::format(", and {} more have no such times", unknown) : std::string()));
 }
 
 void note_instances(const InstanceForecaster& forecaster, ForecastReport& report) {
@@ -550,7 +563,7 @@ Result<ProgramForecast> forecast_in_full(const Forecaster& forecaster, const Pro
       add_instances(bundle.servers, *filters, request, instances, half, report.rows[i]);
     }
     if (Status kept = keep_wanted(bundle, request, report.rows); !kept) return kept.error();
-    note_instances(instances, report);
+    request.use.all_cores ? note_all_cores(report) : note_instances(instances, report);
     note_unknown_memory(bundle.servers, *filters, bundle.platforms, report);
     if (request.prices) {
       report.currency = request.prices->currency();

@@ -32,8 +32,8 @@ struct ForecastRequest {
   std::vector<std::string> filters;                        // as parse_platform_filters()
   size_t top = 0;                                          // 0: all
   bool instances = false;
-  std::optional<double> copies;  // side by side on an instance; absent: as many as fill it
-  double within_ratio = 1.2;     // how much slower than the fastest instance a compromise may be
+  InstanceUse use;
+  double within_ratio = 1.2;  // how much slower than the fastest instance a compromise may be
   // Absent: platforms by time, instances by cost where it is known.
   enum class Sort { kTime, kCost, kName, kEnergy };
   std::optional<Sort> sort;

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "base/unknown.h"
 #include "learn/algebra/dense.h"
+#include "program/corpus/all_cores.h"
 
 namespace perfcast::program {
 namespace {
@@ -115,11 +116,30 @@ double InstanceForecaster::wall_of_work_ratio(const MachineFacts& machine, doubl
   return work > 0 ? wall / work : 1;
 }
 
-void InstanceForecaster::fill(InstanceRow& row, double half_width, std::optional<double> copies) const {
+// By what applications made of this instance: how well this program's own work divides is not in a profile of it.
+void InstanceForecaster::fill_all_cores(InstanceRow& row, double work_s, double vcpus, double half_width) const {
+  row.copies = 1;
+  row.core_s = work_s;
+  const std::optional<AllCoresLevel> level = all_cores_level_of(row.server);
+  if (!level) return;
+  row.wall_s = work_s / vcpus * std::exp(level->log_slowdown);
+  row.sharing_half_width = all_cores_half_width(*level);
+  const double half = std::hypot(half_width, row.sharing_half_width);
+  row.runs_per_hour = kSecondsPerHour / *row.wall_s;
+  row.runs_per_hour_lower = *row.runs_per_hour * std::exp(-half);
+  row.runs_per_hour_upper = *row.runs_per_hour * std::exp(half);
+  if (row.price_per_hour) row.cost_per_1000 = kRunsOfCost * *row.price_per_hour / *row.runs_per_hour;
+}
+
+void InstanceForecaster::fill(InstanceRow& row, double half_width, const InstanceUse& use) const {
   const double work_s = work_on(row.server.platform);
   const MachineFacts* machine = machine_of(row.server);
   if (std::isnan(work_s) || machine == nullptr) return;
-  double many = copies.value_or(std::max(1.0, std::floor(machine->vcpus / std::round(threads_))));
+  if (use.all_cores) {
+    fill_all_cores(row, work_s, machine->vcpus, half_width);
+    return;
+  }
+  double many = use.copies.value_or(std::max(1.0, std::floor(machine->vcpus / std::round(threads_))));
   const auto resident = profile_.metrics.find("max_rss_bytes");
   if (resident != profile_.metrics.end() && resident->second > 0 && row.server.memory_gib) {
     const double held = std::floor(*row.server.memory_gib * kBytesPerGib / resident->second);

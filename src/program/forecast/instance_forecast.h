@@ -35,6 +35,12 @@ struct InstanceRow {
   std::optional<double> cost_per_1000;  // of a thousand runs, `copies` at a time
 };
 
+// How a program is to use an instance.
+struct InstanceUse {
+  std::optional<double> copies;  // side by side; absent: as many as vCPUs, or as fill them with the program's threads
+  bool all_cores = false;        // one run alone, with a thread on each vCPU, as applications do
+};
+
 // A program on machines of any size, by its profile.
 class InstanceForecaster {
  public:
@@ -46,8 +52,8 @@ class InstanceForecaster {
                      std::optional<size_t> host = std::nullopt);
 
   // Wall time, copies and their throughput on one of the bundle's instance types; `half_width`: of the log of time_s on
-  // its platform, 90%. `copies`: absent: as many as vCPUs, or as fill them with the program's threads.
-  void fill(InstanceRow& row, double half_width, std::optional<double> copies) const;
+  // its platform, 90%. Of all cores nothing on instances that no application was timed on both ways.
+  void fill(InstanceRow& row, double half_width, const InstanceUse& use) const;
 
   // Threads that ran or wanted to, on average over the time and at most; 1 for programs of one.
   double threads() const { return threads_; }
@@ -56,6 +62,7 @@ class InstanceForecaster {
   bool knows_scaling() const { return bundle_.scaling != nullptr && has_load_; }
 
  private:
+  void fill_all_cores(InstanceRow& row, double work_s, double vcpus, double half_width) const;
   const MachineFacts* machine_of(const Server& server) const;
   double work_on(const std::string& platform) const;  // core seconds of a run; NaN where unknown
   // How much longer the threads took than each alone, where the profile was taken; 1 where that machine is unknown.

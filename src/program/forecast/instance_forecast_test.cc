@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 
+#include "program/corpus/all_cores.h"
 #include "program/evaluate/testing/synthetic_corpus.h"
 #include "program/model/bundle/train_bundle.h"
 
@@ -82,6 +84,35 @@ TEST(InstanceForecast, ThreadsAreThoseThatWantedToRun) {
   EXPECT_EQ(threads(0.5, 0.5), 1);  // one that waits for its turn
 }
 
+TEST(InstanceForecast, AllCoresAreWorthWhatApplicationsMadeOfThem) {
+  const Corpus corpus = synthetic_corpus({});
+  const auto table = make_training_table(corpus, {});
+  const auto bundle = train_bundle(*table, {.model = "mean", .coverage = 0.9, .fit = {}});
+  ASSERT_TRUE(bundle);
+  Bundle with = *bundle;
+  Server server;
+  server.vendor = "v";
+  server.name = "s";
+  server.platform = with.platforms[0].id;
+  server.vcpus = 8;
+  with.servers = {server};
+  const Profile profile = synthetic_profile({}, 11);
+  InstanceRow row;
+  row.server = server;
+  row.price_per_hour = 3.6;
+  const InstanceForecaster forecaster(with, profile, std::vector<double>(with.platforms.size(), 24), false);
+  forecaster.fill(row, 0.3, {.copies = std::nullopt, .all_cores = true});
+  EXPECT_FALSE(row.wall_s);  // nothing was timed there
+  row.server.facts = {{kAllCoresSlowdown, 2}, {kAllCoresDeviation, 0.1}, {kAllCoresFamilies, 10}};
+  forecaster.fill(row, 0.3, {.copies = std::nullopt, .all_cores = true});
+  EXPECT_DOUBLE_EQ(row.wall_s.value(), 6);  // 24 s / 8 * 2
+  EXPECT_EQ(row.copies, 1);
+  EXPECT_DOUBLE_EQ(row.runs_per_hour.value(), 600);
+  EXPECT_DOUBLE_EQ(row.cost_per_1000.value(), 6);
+  EXPECT_NEAR(row.sharing_half_width, 1.8331 * 0.1 * std::sqrt(1.1), 1e-4);  // t(.95, 9)
+  EXPECT_NEAR(std::log(*row.runs_per_hour_upper / *row.runs_per_hour), std::hypot(0.3, row.sharing_half_width), 1e-12);
+}
+
 TEST(InstanceForecast, WithoutAScalingModelThereIsStillTheTimeOfARun) {
   const Corpus corpus = synthetic_corpus({});
   const auto table = make_training_table(corpus, {});
@@ -95,19 +126,18 @@ TEST(InstanceForecast, WithoutAScalingModelThereIsStillTheTimeOfARun) {
   EXPECT_EQ(forecaster.threads(), 1);
   InstanceRow row;
   row.server = corpus.servers.front();  // 2 vCPUs, 8 GiB
-  forecaster.fill(row, 0.1, std::nullopt);
+  forecaster.fill(row, 0.1, {});
   EXPECT_EQ(row.wall_s, 2.5);
   EXPECT_EQ(row.copies, 2);
   EXPECT_FALSE(row.memory_limits);
   EXPECT_FALSE(row.runs_per_hour);
-  forecaster.fill(row, 0.1, 64);
+  forecaster.fill(row, 0.1, {.copies = 64});
   EXPECT_TRUE(row.memory_limits);
   EXPECT_EQ(row.copies, 2);  // memory holds no third one
   profile.metrics["max_rss_bytes"] = 9.0 * (1 << 30);
   InstanceRow small;
   small.server = corpus.servers.front();
-  InstanceForecaster(*bundle, profile, std::vector<double>(bundle->platforms.size(), 2.5), false)
-      .fill(small, 0.1, std::nullopt);
+  InstanceForecaster(*bundle, profile, std::vector<double>(bundle->platforms.size(), 2.5), false).fill(small, 0.1, {});
   EXPECT_EQ(small.copies, 0);
   EXPECT_FALSE(small.wall_s);  // not even one
 }
