@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "base/unknown.h"
 #include "program/corpus/server_levels.h"
+#include "program/evaluate/testing/synthetic_corpus.h"
+#include "program/model/bundle/train_bundle.h"
 
 namespace perfcast::program {
 namespace {
@@ -146,6 +150,35 @@ TEST(MachineFactor, SeriesAreNamesWithoutSizes) {
   EXPECT_EQ(series_of("Standard_E64-16ds_v4"), "Standard_E-ds_v4");
   EXPECT_EQ(series_of("n2d-highcpu-8"), "nd-highcpu-");
   EXPECT_EQ(series_of(""), "");
+}
+
+// Of a profile: what the bundle forecasts of it, on B against A, with the forecast's own interval.
+TEST(MachineFactor, OfAProfileIsItsForecast) {
+  const Corpus corpus = synthetic_corpus({});
+  const auto table = make_training_table(corpus, {});
+  auto trained = train_bundle(*table, {.model = "mean", .coverage = 0.9, .fit = {}});
+  ASSERT_TRUE(trained) << trained.error().message;
+  const Forecaster forecaster(std::make_shared<const Bundle>(std::move(*trained)));
+  const Profile profile = synthetic_profile({}, 11);
+  NamedMachine a, b;
+  a.platform = 0;
+  b.platform = 2;
+  const auto there = factor_of_profile(forecaster, {a, b}, profile),
+             back = factor_of_profile(forecaster, {b, a}, profile);
+  ASSERT_TRUE(there && back);
+  const auto forecast = forecaster.forecast(profile, {});
+  ASSERT_TRUE(forecast);
+  EXPECT_NEAR(there->log_ratio, forecast->log_rpv(2) - forecast->log_rpv(0), 1e-12);
+  EXPECT_NEAR(back->log_ratio, -there->log_ratio, 1e-12);
+  const Forecast against_a = Forecaster::relative_to(*forecast, 0);
+  EXPECT_NEAR(2 * 1.6448536 * std::sqrt(there->program_variance), against_a.upper(2) - against_a.lower(2), 1e-4);
+  EXPECT_EQ(there->basis, "profile");
+  EXPECT_EQ(there->families, 0);
+  // Of one CPU model a profile says nothing.
+  const auto same = factor_of_profile(forecaster, {a, a}, profile);
+  ASSERT_TRUE(same);
+  EXPECT_EQ(same->log_ratio, 0);
+  EXPECT_EQ(same->basis, "servers");
 }
 
 }  // namespace
