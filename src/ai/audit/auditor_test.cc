@@ -235,6 +235,25 @@ TEST(UnstatedBatch, IsSaidWithTheLeastThatItTakes) {
   EXPECT_THAT(audit.reasons.front().text, HasSubstr("2000 tokens/s take 9 at once"));
 }
 
+TEST(UnstatedPrecision, IsSaidWithWhatTheRateTakes) {
+  const ClaimAudit audit =
+      audit_of(R"("device": "h100", "model": "llama3-8b", "metric": "tokens_per_s", "value": 400, "unit": "tokens/s")");
+  EXPECT_EQ(audit.verdict, AuditVerdict::kIncomplete);
+  ASSERT_FALSE(audit.reasons.empty());
+  EXPECT_EQ(audit.reasons.front().code, "precision-unstated");
+  // 7.5e9 weights at 3.352e12 bytes/s: 223 tokens/s of two bytes each, so 400 take 16 x 223 / 400 = 8.9 bits.
+  EXPECT_THAT(audit.reasons.front().text,
+              HasSubstr("with weights of 16 bits one sequence can have at most 223 tokens/s"));
+  EXPECT_THAT(audit.reasons.front().text, HasSubstr("400 tokens/s take weights of 8.9 bits or fewer, or several"));
+  // A rate that any format allows is no reason; one that none allows has another.
+  const char* claim =
+      R"("device": "h100", "model": "llama3-8b", "metric": "tokens_per_s", "value": {}, "unit": "tokens/s")";
+  EXPECT_THAT(codes(audit_of(fmt::format(fmt::runtime(claim), 200))), Not(Contains("precision-unstated")));
+  const auto many = codes(audit_of(fmt::format(fmt::runtime(claim), 2000)));
+  EXPECT_THAT(many, Contains("batch-unstated"));
+  EXPECT_THAT(many, Not(Contains("precision-unstated")));
+}
+
 TEST(UnknownNames, AreSaidWithNearOnesAndTheRestIsChecked) {
   const ClaimAudit audit = audit_of(
       R"("device": "h1000", "model": "resnet51", "precision": "fp17", "batch": 8, "concurrency": 8, "statistic": "mean", "metric": "samples_per_s", "value": 1000, "unit": "images/s", "and": [{"metric": "latency", "value": 80, "unit": "ms"}])");
