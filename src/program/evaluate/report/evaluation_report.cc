@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "base/json.h"
@@ -224,11 +225,14 @@ const EvaluationRow* row_named(const Evaluation& evaluation, std::string_view mo
   return found == evaluation.rows.end() || !found->scores.mape ? nullptr : &*found;
 }
 
+// Rows that need no fit, or that know what no model can.
+constexpr std::string_view kNoModels[] = {"mean", "majority", "nearest-platform", "noise-floor", "own-times"};
+
 // The best model's error beside what needs no model and what no model can beat. Empty without a model.
 std::string answer_text(const Evaluation& evaluation) {
   const EvaluationRow* best = nullptr;
   for (const EvaluationRow& row : evaluation.rows) {
-    const bool is_model = row.model != "mean" && row.model != "majority" && row.model != "noise-floor";
+    const bool is_model = std::ranges::find(kNoModels, row.model) == std::end(kNoModels);
     if (row.group != "all" || !is_model || !row.scores.mape) continue;
     if (best == nullptr || *row.scores.mape < *best->scores.mape) best = &row;
   }
@@ -236,9 +240,9 @@ std::string answer_text(const Evaluation& evaluation) {
   const auto in_percent = [](double ratio) { return fmt::format("{:.1f}%", 100 * ratio); };
   std::string text = fmt::format("{}: error {}", best->model, in_percent(*best->scores.mape));
   const EvaluationRow* const mean = row_named(evaluation, "mean");
-  if (mean != nullptr) text += fmt::format("; the mean of other programs: {}", in_percent(*mean->scores.mape));
+  if (mean != nullptr) text += fmt::format("; of the mean, which needs no model: {}", in_percent(*mean->scores.mape));
   if (const EvaluationRow* const floor = row_named(evaluation, "noise-floor"); floor != nullptr) {
-    text += fmt::format("; repeated measurements: {}", in_percent(*floor->scores.mape));
+    text += fmt::format("; of repeated measurements: {}", in_percent(*floor->scores.mape));
   }
   text += "\n";
   if (best->scores.coverage_90 && best->scores.interval_90_factor) {
@@ -252,8 +256,9 @@ std::string answer_text(const Evaluation& evaluation) {
                            (comparison.b == best->model && comparison.a == "mean");
     if (comparison.group != "all" || comparison.metric != "mae_log" || !is_theirs) continue;
     const std::string said = verdict(comparison);
-    text += fmt::format("{} against the mean: {}\n", best->model,
-                        said == "no clear difference" ? said + ": more families of programs would tell" : said);
+    text += fmt::format(
+        "{} against the mean: {}\n", best->model,
+        said == "no clear difference" ? fmt::format("{}: more {} would tell", said, units_of(evaluation.split)) : said);
   }
   return text;
 }
