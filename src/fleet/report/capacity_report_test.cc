@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "base/json.h"
 #include "fleet/testing/poisson_demand.h"
 #include "fleet/testing/small_world.h"
@@ -79,7 +81,7 @@ TEST(CapacityReport, SaysWhenThePlanIsOutgrownAndWhatIsNext) {
   answer.plan.service = {slowdown, wait};  // the wait breaks first
   answer.growth.resize(3);
   for (size_t i = 0; i < 3; ++i) {
-    answer.growth[i].rate_factor = std::vector{1, 1.25, 2.0}[i];
+    answer.growth[i].rate_factor = std::array{1.0, 1.25, 2.0}[i];
     answer.growth[i].plan = PlanResult{};
     answer.growth[i].plan->nodes = {static_cast<int64_t>(5 + i)};
     answer.growth[i].plan->value = static_cast<double>(5 + i);

@@ -148,18 +148,17 @@ TEST(QualityTest, AnEmptyCorpusHasACardToo) {
 TEST(QualityTest, FindsTheOddTimeOfATable) {
   Corpus table;
   const double of_platform[] = {1, 1.3, 0.8, 2, 1.1};
-  for (int p = 0; p < 5; ++p) table.platforms.push_back({.id = "p" + std::to_string(p)});
+  for (int p = 0; p < 5; ++p) table.platforms.emplace_back().id = "p" + std::to_string(p);
   for (int i = 0; i < 6; ++i) {
     Program program;
     program.id = program.family = "program" + std::to_string(i);
     table.programs.push_back(program);
     for (int p = 0; p < 5; ++p) {
-      Run run;
+      auto& run = table.runs.emplace_back();
       run.program = program.id;
       run.platform = "p" + std::to_string(p);
       run.threads = 1;
       run.time_s = (1 + i) * of_platform[p] * (1 + 0.01 * ((3 * i + p) % 4));  // within 3%
-      table.runs.push_back(run);
     }
   }
   EXPECT_EQ(check_quality(table).odd_times_count, 0);
