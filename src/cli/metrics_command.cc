@@ -146,16 +146,17 @@ bool has_whole_word(std::string_view text, const std::string& word) {
 std::optional<int> rank_of_match(const Metric& metric, const std::vector<std::string>& words) {
   if (words.empty()) return 0;
   const std::string description = lower_case(metric.description);
-  int rank = 0;
+  int rank = has_whole_word(description, join(words, " ")) ? 0 : 1;
   for (const std::string& word : words) {
-    const bool is_said = has_whole_word(description, word) || has_whole_word(lower_case(sources_of(metric)), word);
+    const bool is_event = std::ranges::any_of(metric.sources, [&](const auto& each) { return each.second == word; });
+    const bool is_said = is_event || has_whole_word(description, word);
     const bool is_there = is_said || description.find(word) != std::string::npos ||
                           squeezed(metric.name).find(squeezed(word)) != std::string::npos ||
                           lower_case(sources_of(metric)).find(word) != std::string::npos;
     if (!is_there) return std::nullopt;
-    rank = std::max(rank, is_said ? 0 : has_whole_word(metric.name, word) ? 1 : 2);
+    rank = std::max(rank, is_said ? 0 : has_whole_word(metric.name, word) ? 2 : 3);
   }
-  if (metric.group == "cross-check" || metric.imported || metric.gpu_only) rank += 3;
+  if (metric.group == "cross-check" || metric.imported || metric.gpu_only) rank += 4;
   return rank;
 }
 

@@ -44,6 +44,9 @@ std::string nearness_text(const ClaimAudit& audit) {
   if (audit.verdict == AuditVerdict::kImpossible) return "";
   if (!audit.bound_checked) return "; no limit of a device could be checked";
   if (!(audit.bound_share > 0) || audit.bound_share > 1) return "";
+  const bool assumed =
+      std::ranges::any_of(audit.reasons, [](const AuditReason& reason) { return reason.code.ends_with("-unstated"); });
+  if (assumed) return "";  // the reason says what which assumption allows
   return fmt::format("; it takes {:.2g}% of the nearest limit of the device", 100 * audit.bound_share);
 }
 

@@ -267,6 +267,7 @@ void check_decode_traffic(const ResolvedClaim& resolved, const TokenWork& work, 
                  "state how many sequences a step serves",
                  {{"single_tokens_per_s", alone}, {"least_sequences", std::ceil(at_once)}}});
     } else {
+      audit.bound_share = std::max(audit.bound_share, tokens_per_s * tokens_per_step(claim) / alone);
       audit.made.push_back(std::move(said));
     }
   }
