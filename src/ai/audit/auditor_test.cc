@@ -238,7 +238,7 @@ TEST(UnstatedBatch, IsSaidWithTheLeastThatItTakes) {
 
 TEST(UnstatedPrecision, IsSaidWithWhatTheRateTakes) {
   const ClaimAudit audit =
-      audit_of(R"("device": "h100", "model": "llama3-8b", "metric": "tokens_per_s", "value": 400, "unit": "tokens/s")");
+      audit_of(R"("device": "h100", "model": "llama3-8b", "metric": "tokens_per_s", "value": 401, "unit": "tokens/s")");
   EXPECT_EQ(audit.verdict, AuditVerdict::kIncomplete);
   ASSERT_FALSE(audit.reasons.empty());
   EXPECT_EQ(audit.reasons.front().code, "precision-unstated");
