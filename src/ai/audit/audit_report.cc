@@ -39,8 +39,19 @@ std::string codes_of(const ClaimAudit& audit) {
   return join(codes, ", ");
 }
 
+// How near the claim is to what the device can do: what a reader of a claim that may be true asks next.
+std::string nearness_text(const ClaimAudit& audit) {
+  if (audit.verdict == AuditVerdict::kImpossible) return "";
+  if (!audit.bound_checked) return "; no limit of a device could be checked";
+  if (!(audit.bound_share > 0) || audit.bound_share > 1) return "";
+  const bool assumed =
+      std::ranges::any_of(audit.reasons, [](const AuditReason& reason) { return reason.code.ends_with("-unstated"); });
+  if (assumed) return "";  // the reason says what which assumption allows
+  return fmt::format("; it takes {:.2g}% of the nearest limit of the device", 100 * audit.bound_share);
+}
+
 std::string reasons_text(const ClaimAudit& audit, bool details) {
-  std::string text = fmt::format("\n{}: {}\n", audit.id, name_of(audit.verdict));
+  std::string text = fmt::format("\n{}: {}{}\n", audit.id, name_of(audit.verdict), nearness_text(audit));
   for (const AuditReason& reason : audit.reasons) {
     text += wrapped(fmt::format("{} ({}): {}", reason.code, name_of(reason.severity), reason.text), kTextWidth, "  ",
                     "    ") +

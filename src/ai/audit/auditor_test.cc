@@ -18,6 +18,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 const std::vector<DeviceFacts>& shipped_devices() {
   static const std::vector<DeviceFacts> devices = [] {
@@ -233,6 +234,26 @@ TEST(UnstatedBatch, IsSaidWithTheLeastThatItTakes) {
   EXPECT_EQ(audit.reasons.front().code, "batch-unstated");
   // 7.5e9 weights of two bytes at 3.352e12 bytes/s: 223 tokens/s alone, nine at once.
   EXPECT_THAT(audit.reasons.front().text, HasSubstr("2000 tokens/s take 9 at once"));
+}
+
+TEST(UnstatedPrecision, IsSaidWithWhatTheRateTakes) {
+  const ClaimAudit audit =
+      audit_of(R"("device": "h100", "model": "llama3-8b", "metric": "tokens_per_s", "value": 401, "unit": "tokens/s")");
+  EXPECT_EQ(audit.verdict, AuditVerdict::kIncomplete);
+  ASSERT_FALSE(audit.reasons.empty());
+  EXPECT_EQ(audit.reasons.front().code, "precision-unstated");
+  // 7.5e9 weights at 3.352e12 bytes/s: 223 tokens/s of two bytes each, so 400.5 (401, less rounding) take 16 x 223 /
+  // 400.5 = 8.9 bits.
+  EXPECT_THAT(audit.reasons.front().text,
+              HasSubstr("with weights of 16 bits one sequence can have at most 223 tokens/s"));
+  EXPECT_THAT(audit.reasons.front().text, HasSubstr("401 tokens/s take weights of 8.9 bits or fewer, or several"));
+  // A rate that any format allows is no reason; one that none allows has another.
+  const char* claim =
+      R"("device": "h100", "model": "llama3-8b", "metric": "tokens_per_s", "value": {}, "unit": "tokens/s")";
+  EXPECT_THAT(codes(audit_of(fmt::format(fmt::runtime(claim), 200))), Not(Contains("precision-unstated")));
+  const auto many = codes(audit_of(fmt::format(fmt::runtime(claim), 2000)));
+  EXPECT_THAT(many, Contains("batch-unstated"));
+  EXPECT_THAT(many, Not(Contains("precision-unstated")));
 }
 
 TEST(UnknownNames, AreSaidWithNearOnesAndTheRestIsChecked) {

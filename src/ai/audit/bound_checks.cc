@@ -267,9 +267,44 @@ void check_decode_traffic(const ResolvedClaim& resolved, const TokenWork& work, 
                  "state how many sequences a step serves",
                  {{"single_tokens_per_s", alone}, {"least_sequences", std::ceil(at_once)}}});
     } else {
+      audit.bound_share = std::max(audit.bound_share, tokens_per_s * tokens_per_step(claim) / alone);
       audit.made.push_back(std::move(said));
     }
   }
+}
+
+// Where the format of the weights isn't stated, the other checks take four bits, which few use: says what wider ones
+// allow, and which the rate takes.
+void check_unstated_precision(const ResolvedClaim& resolved, const TokenWork& work, ClaimAudit& audit) {
+  constexpr double kAssumedBits = 4, kUsualBits = 16;
+  const Claim& claim = *resolved.claim;
+  const ClaimedNumber* rate = claim.find(ClaimMetric::kTokensPerS);
+  if (resolved.precision || rate == nullptr || claim.phase != ClaimPhase::kDecode || audit.bound_share > 1) return;
+  const bool per_user = claim.scope == ClaimScope::kPerUser;
+  const double served = resolved.streams().value_or(1), cache = served * work.cache_bytes;
+  const auto most = [&](double bits) {
+    const double steps_per_s = resolved.memory_bytes_per_s() / (work.weight_bytes * bits / kAssumedBits + cache);
+    return steps_per_s * tokens_per_step(claim) * (per_user ? 1 : served);
+  };
+  const double steps_per_s = rate->least() / tokens_per_step(claim) / (per_user ? 1 : served);
+  const double bits = kAssumedBits * (resolved.memory_bytes_per_s() / steps_per_s - cache) / work.weight_bytes;
+  if (!(bits >= kAssumedBits)) return;  // more sequences at once are needed whatever the format: said elsewhere
+  std::string said = fmt::format(
+      "with weights of 16 bits {} can have at most {:.3g} tokens/s, of 8 bits {:.3g}, of 4 "
+      "bits {:.3g}",
+      served == 1 ? "one sequence" : fmt::format("{:g} sequences", served), most(kUsualBits), most(kUsualBits / 2),
+      most(kAssumedBits));
+  if (bits >= kUsualBits) {
+    audit.made.push_back(std::move(said));
+    return;
+  }
+  said += fmt::format("; {} take weights of {:.2g} bits or fewer{}", rate->text, bits,
+                      resolved.streams() ? "" : ", or several sequences at once");
+  audit.add({"precision-unstated",
+             AuditVerdict::kIncomplete,
+             std::move(said),
+             "state the format of the weights",
+             {{"most_weight_bits", bits}}});
 }
 
 void check_capacity(const ResolvedClaim& resolved, ClaimAudit& audit) {
@@ -373,6 +408,7 @@ void check_bounds(const ResolvedClaim& resolved, ClaimAudit& audit) {
   if (tokens) {
     add_token_needs(resolved, *tokens, needs);
     check_decode_traffic(resolved, *tokens, audit);
+    check_unstated_precision(resolved, *tokens, audit);
   } else {
     add_sample_needs(resolved, needs);
   }

@@ -217,6 +217,12 @@ bool is_claim_filler(std::string_view word) {
   return std::find(std::begin(kFillers), std::end(kFillers), word) != std::end(kFillers);
 }
 
+bool is_prose(std::string_view word) {
+  constexpr size_t kShort = 4;
+  return word.size() <= kShort &&
+         std::all_of(word.begin(), word.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+}
+
 std::vector<std::string> claim_lexicon() {
   std::vector<std::string> words;
   for (const auto& [word, field] : kCounts) words.emplace_back(word);

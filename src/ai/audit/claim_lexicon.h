@@ -23,7 +23,8 @@ const ClaimWord* claim_word_named(std::string_view word);  // null: none
 
 std::string_view claim_precision_spelled(std::string_view word);  // "fp16" for "float16"; empty: none
 bool is_claim_filler(std::string_view word);                      // says nothing: "on", "with"
-std::vector<std::string> claim_lexicon();                         // all words with a meaning
+bool is_prose(std::string_view word);      // short and without digits: nearer to some name than it means to be
+std::vector<std::string> claim_lexicon();  // all words with a meaning
 
 // "tok/s/user", "TFLOPS", "tokens/second", upper and lower case alike; none where it is no unit.
 struct ClaimUnitName {

@@ -408,11 +408,7 @@ class WordReader {
     return true;
   }
 
-  bool take_filler() {
-    if (!is_claim_filler(lower(at_))) return false;
-    ++at_;
-    return true;
-  }
+  bool take_filler() { return is_claim_filler(lower(at_)) && ++at_ > 0; }
 
   Error unknown_words() const {
     std::vector<std::string> names = built_in_models();
@@ -429,7 +425,8 @@ class WordReader {
       const std::string shown = "'" + printable(word.substr(0, 60)) + "'";
       if (std::find(said.begin(), said.end(), shown) != said.end()) continue;
       said.push_back(shown);
-      near.push_back(fmt::format("for {} one of {}", shown, nearest_names(word, names, 3)));
+      near.push_back(is_prose(word) ? "the claim without " + shown
+                                    : fmt::format("for {} one of {}", shown, nearest_names(word, names, 3)));
     }
     return wrong("no meaning is known for " + join(said, ", "),
                  join(near, "; ") + "; or the claim in a file, whose fields docs/audit.md lists");

@@ -99,6 +99,13 @@ TEST(ClaimWords, NamesAllThatIsUnknownWithNearNames) {
                           HasSubstr("for 'h101' one of h100")));
 }
 
+TEST(ClaimWords, ProposesNoNamesForProse) {
+  const std::string text = fields_of("our llama2-7b h100 than 120 tok/s");
+  EXPECT_THAT(text, HasSubstr("no meaning is known for 'our', 'than'"));
+  EXPECT_THAT(text, HasSubstr("the claim without 'our'; the claim without 'than'; or the claim in a file"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("one of")));
+}
+
 TEST(ClaimWords, SaysWhatIsMissing) {
   EXPECT_THAT(fields_of("llama2-7b h100"), HasSubstr("nothing is claimed: no number has a unit"));
   EXPECT_THAT(fields_of(""), HasSubstr("nothing is claimed"));

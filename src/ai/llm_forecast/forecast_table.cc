@@ -157,16 +157,59 @@ std::string single_text(const LlmForecastReport& report) {
   return text + times_text(report) + "\n" + memory + "\n" + classes_text(detail);
 }
 
-}  // namespace
-
-std::string forecast_text(const LlmForecastReport& report) {
-  std::string text = headline(report);
-  text += report.result.rows.size() == 1 ? single_text(report) : "\n" + forecast_rows_text(report);
+std::string with_notes(std::string text, const LlmForecastReport& report) {
   std::string notes;
   for (const std::string& note : report.notes) {
     if (note != kTimesOfMisses) notes += "note: " + printable(note) + "\n";  // there are none in a text
   }
   return notes.empty() ? text : text + "\n" + notes;
+}
+
+// Of several rows: which device gives most tokens, and which costs least, of those that hold the model.
+std::string picks_text(const LlmForecastReport& report) {
+  const std::vector<ForecastRow>& rows = report.result.rows;
+  std::vector<const ForecastRow*> usable;
+  for (const ForecastRow& row : rows) {
+    if (!row.memory_known || row.fits) usable.push_back(&row);
+  }
+  if (usable.empty()) return "none of these holds the model: see fits\n";
+  const auto varies = [&](auto member) {
+    return std::ranges::any_of(rows, [&](const ForecastRow& row) { return row.*member != rows.front().*member; });
+  };
+  const bool batches = varies(&ForecastRow::batch), prompts = varies(&ForecastRow::sequence);
+  const bool degrees = varies(&ForecastRow::tensor_parallel);
+  const auto name = [&](const ForecastRow& row) {
+    std::string text = degrees ? fmt::format("{} x ", row.tensor_parallel) : "";
+    text += printable(report.device(row).name);
+    if (batches) text += fmt::format(", batch {}", row.batch);
+    if (prompts) text += fmt::format(", prompt {}", row.sequence);
+    return text;
+  };
+  const ForecastRow& fastest = **std::ranges::max_element(usable, {}, &ForecastRow::tokens_per_s);
+  std::string text =
+      fmt::format("{}: {}: {} tokens/s ({})", batches || prompts ? "most tokens/s" : "fastest", name(fastest),
+                  rate(fastest.tokens_per_s), interval(fastest.lower, fastest.upper, rate));
+  const auto near = std::ranges::count_if(
+      usable, [&](const ForecastRow* row) { return row != &fastest && row->tokens_per_s >= fastest.lower; });
+  if (near > 0) text += fmt::format("; {} other{} within this interval", near, near == 1 ? " lies" : "s lie");
+  text += "\n";
+  std::erase_if(usable, [](const ForecastRow* row) { return !std::isfinite(row->cost_per_million); });
+  if (usable.empty()) return text;
+  const ForecastRow& cheapest = **std::ranges::min_element(usable, {}, &ForecastRow::cost_per_million);
+  text += fmt::format("cheapest: {}: {} USD per million tokens, {} tokens/s", name(cheapest),
+                      human_number(cheapest.cost_per_million), rate(cheapest.tokens_per_s));
+  const auto priceless =
+      std::ranges::count_if(rows, [](const ForecastRow& row) { return !std::isfinite(row.cost_per_million); });
+  if (priceless > 0)
+    text += fmt::format("; {} row{} without a price (--price DEVICE=USD)", priceless, priceless == 1 ? "" : "s");
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string forecast_text(const LlmForecastReport& report) {
+  if (report.result.rows.size() == 1) return with_notes(headline(report) + single_text(report), report);
+  return with_notes(picks_text(report) + headline(report) + "\n" + forecast_rows_text(report), report);
 }
 
 }  // namespace perfcast::ai

@@ -132,6 +132,54 @@ std::string accuracy_text(const ai::BenchReport& report) {
   return bench_line("accuracy", text);
 }
 
+constexpr double kLateShare = 0.2;   // of the latency that lateness of the generator may take
+constexpr double kQuietShare = 0.7;  // of the rate of one stream: a server that is not yet full
+
+// As an option takes it.
+std::string plain_rate(double per_s) {
+  return per_s < 10 ? fmt::format("{:.2g}", per_s) : fmt::format("{:.0f}", per_s);
+}
+
+// What to do with this run: why its times may be wrong, and which run tells more.
+std::string advice_text(const ai::BenchReport& report) {
+  using ai::LoadScenario;
+  const ai::LoadSettings& settings = report.result.settings;
+  const ai::LoadSummary& summary = report.summary;
+  if (settings.mode == ai::LoadMode::kAccuracy) return "";  // its times are nobody's question
+  std::vector<std::string> advice;
+  const auto late = [&](int64_t by, int64_t of) {
+    return by > 0 && static_cast<double>(by) > kLateShare * static_cast<double>(of);
+  };
+  const bool server = settings.scenario == LoadScenario::kServer;
+  if (server && summary.lateness.count > 0 &&
+      (late(summary.lateness.p50, summary.latency.p50) || late(summary.lateness.p99, summary.latency.p99))) {
+    advice.push_back(fmt::format(
+        "half of the queries were sent {} late or more, one in a hundred {}: the generator got no CPU in time, and "
+        "latencies count from the planned time. Leave it a core of its own, or lower --target-qps",
+        ns_in_words(summary.lateness.p50), ns_in_words(summary.lateness.p99)));
+  }
+  const bool limits =
+      report.rules.max_latency_s || report.rules.max_ttft_s || report.rules.max_tpot_s || !report.objectives.empty();
+  if (server && !limits) {
+    advice.emplace_back(
+        "no limit on the latency was set, so no rate is too high: --max-latency 50ms, or --objective "
+        "ttft=2s,tpot=200ms");
+  }
+  if (server && limits && report.trials.empty()) {
+    advice.emplace_back(report.verdict.valid() ? "--find-peak searches the highest rate that keeps the limits"
+                                               : "--find-peak searches the highest rate that does keep the limits");
+  }
+  if (settings.scenario == LoadScenario::kSingleStream && summary.queries_per_s > 0 && report.verdict.valid()) {
+    advice.push_back(
+        fmt::format("this is one user at a time; many at once: --scenario server --target-qps {} "
+                    "--max-latency TIME",
+                    plain_rate(kQuietShare * summary.queries_per_s)));
+  }
+  std::string text;
+  for (const std::string& line : advice) text += bench_line(text.empty() ? "next" : "", line);
+  return text.empty() ? "" : "\n" + text;
+}
+
 }  // namespace
 
 std::string bench_text(const ai::BenchReport& report) {
@@ -153,6 +201,7 @@ std::string bench_text(const ai::BenchReport& report) {
   }
   if (!report.objectives.empty()) text += "\n" + rows_text(ai::objectives_table(report.objectives));
   text += trials_text(report);
+  text += advice_text(report);
   if (!report.not_comparable.empty()) {
     text +=
         "\n" +

@@ -24,7 +24,8 @@ namespace perfcast::cli {
 namespace {
 
 constexpr const char* kSchema = "perfcast.export/1";
-constexpr size_t kMarkWithin = 4096;  // bytes of a file that perfcast export wrote
+constexpr size_t kMostToChooseFrom = 16;  // platforms, of --task best
+constexpr size_t kMarkWithin = 4096;      // bytes of a file that perfcast export wrote
 
 struct ExportArguments {
   std::string format = "c", task = "times", name = "perfcast", folder = ".", report = "-";
@@ -32,6 +33,7 @@ struct ExportArguments {
   size_t rows = 64;
 };
 
+// In the folder of the files.
 std::string how_to_test(const program::ExportRequest& request) {
   switch (request.format) {
     case SourceFormat::kC:
@@ -82,9 +84,19 @@ Json export_json(const program::ExportRequest& request, const program::ExportedM
 std::string export_text(const program::ExportRequest& request, const program::ExportedModel& model,
                         const std::vector<std::string>& paths) {
   const NetworkSize& size = model.size;
-  std::string text = fmt::format("{}: {} of {} platforms from {} inputs\n\n", request.name,
-                                 request.task == program::IntegerTask::kBestPlatform ? "the best" : "relative times",
-                                 model.platforms.size(), model.network.inputs.size());
+  const bool best = request.task == program::IntegerTask::kBestPlatform;
+  std::string text =
+      fmt::format("{}: {} of {} platforms from {} inputs\n", request.name, best ? "the best" : "relative times",
+                  model.platforms.size(), model.network.inputs.size());
+  if (!paths.empty()) {
+    const std::string folder = std::filesystem::path(paths.front()).parent_path().string();
+    text += fmt::format("written: {}\nself-test of {} rows: {}{}\n", join(paths, ", "), model.recorded,
+                        folder.empty() ? "" : "cd '" + folder + "' && ", how_to_test(request));
+  }
+  if (!best && model.platforms.size() <= kMostToChooseFrom) {
+    text += "next: --task best writes a smaller source, which only says which platform is the fastest\n";
+  }
+  text += "\n";
   text += fmt::format("  tables       {} of {} bits, on {} thresholds\n", size.tables,
                       model.network.network.layers().front().arity, size.thresholds);
   text += fmt::format("  constants    {}\n", human_bytes(static_cast<double>(size.data_bytes)));
@@ -93,8 +105,6 @@ std::string export_text(const program::ExportRequest& request, const program::Ex
                   size.luts(), size.encoder_luts, size.table_luts, size.sum_luts, size.best_luts);
   for (const RecordedRow& row : model.profiles)
     text += fmt::format("  {}: {}\n", printable(row.name), printable(model.network.outputs[row.best]));
-  text +=
-      fmt::format("\nwritten: {}\nself-test of {} rows: {}\n", join(paths, ", "), model.recorded, how_to_test(request));
   return text;
 }
 
@@ -212,16 +222,17 @@ void add_export_command(CLI::App& app, CommandContext& context) {
                                    "perfcast export --bundle dwn.pcb --format verilog --task best"},
                                   "export"});
   verb->footer("It takes bundles of train --model dwn. Their other parts (intervals, whole machines) stay behind.");
-  add_basic(*verb, "--format", arguments->format, "c|cpp|verilog", "The language: C99, C++17 or Verilog 2001.")
-      ->capture_default_str();
   add_basic(*verb, "--task", arguments->task, "times|best",
-            "What the source forecasts: the relative times of all platforms, or which platform is the fastest.")
+            "What the source computes: the relative times of all platforms, or only which platform is the fastest (of "
+            "16 at the most; smaller).")
+      ->capture_default_str();
+  add_basic(*verb, "--format", arguments->format, "c|cpp|verilog", "The language: C99, C++17 or Verilog 2001.")
       ->capture_default_str();
   add_basic(*verb, "--name", arguments->name, "NAME",
             "The name of the files and of all that they define. By default that of -o.")
       ->capture_default_str();
-  add_basic(*verb, "--folder", arguments->folder, "FOLDER", "Writes the files into this folder.")
-      ->capture_default_str();
+  add_basic(*verb, "--folder", arguments->folder, "FOLDER",
+            "Writes the files into this folder. By default the one of -o, else the current one.");
   add_basic(*verb, "--platforms", arguments->platforms, "NAME,...", "Exports only these platforms, by id or name.")
       ->delimiter(',');
   add_basic(*verb, "--profile", arguments->profiles, "FILE ...",
@@ -231,8 +242,7 @@ void add_export_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   add_basic(*verb, "--report", arguments->report, "FILE",
-            "Writes the report about the export into this file; - is standard output.")
-      ->capture_default_str();
+            "Writes the report about the export into this file. By default to standard output.");
   add_common_options(*verb, context, kBundleOption | kSeedOption);
   verb->get_option("--output")
       ->group(kBasicGroup)

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,7 @@
 #include "base/unknown.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
+#include "cli/shared/energy_text.h"
 #include "cli/shared/named_file.h"
 #include "cli/shared/power_model_file.h"
 #include "measure/power/model/power_model.h"
@@ -60,26 +63,50 @@ void print_notes(const measure::PowerTableNotes& notes, const CommonOptions& opt
   for (const std::string& line : notes.lines) std::fprintf(stderr, "note: %s\n", line.c_str());
 }
 
+// "shared-line 0.0003/0.003 on history inputs + trees on history inputs": kinds, each once, and what they read.
+std::string model_in_words(const std::string& chosen) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kKinds = {
+      {{"shared-line", "sum of inputs x coefficients"},
+       {"nonnegative", "idle power + costs that only add"},
+       {"gaussian-process", "interpolation between similar samples"},
+       {"trees", "decision trees"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kInputs = {
+      {{"load inputs", "the load"},
+       {"counters inputs", "the load and counters"},
+       {"history inputs", "the load and counters, also those of the sample before"}}};
+  std::vector<std::string> kinds;
+  for (const auto& [name, words] : kKinds) {
+    if (chosen.find(name) != std::string::npos) kinds.emplace_back(words);
+  }
+  if (kinds.empty()) return printable(chosen);
+  std::string text = (kinds.size() > 1 ? "mean of: " : "") + join(kinds, "; ");
+  for (const auto& [name, words] : kInputs) {
+    if (chosen.find(name) == std::string::npos) continue;
+    text += fmt::format("; inputs: {}", words);
+    break;
+  }
+  return text + fmt::format(" ({})", printable(chosen));
+}
+
 std::string card_text(const measure::PowerModel& model) {
   const measure::PowerModelCard& card = model.card();
-  std::string text;
+  std::string text = fmt::format(
+      "error for a new {}{}: {}; of saying the mean power instead: {}\n", card.new_machine ? "machine" : card.left_out,
+      card.new_machine ? " that gives as many samples" : "", percent(card.error), percent(card.mean_power_error));
+  text += fmt::format("{:.0f}% interval: from {:.0f}% below the forecast to {:.0f}% above it{}\n",
+                      100 * model.coverage(), -100 * std::expm1(-model.half_width()),
+                      100 * std::expm1(model.half_width()), card.new_machine ? ", typically" : "");
   if (card.new_machine) {
-    text = fmt::format("{} samples of {} known machines; {} of '{}'\n", card.rows - card.new_machine->samples,
-                       card.new_machine->known_machines,
-                       card.new_machine->samples == 0 ? "none" : std::to_string(card.new_machine->samples),
-                       printable(card.new_machine->machine));
+    text += fmt::format("{} samples of {} known machines; {} of '{}'\n", card.rows - card.new_machine->samples,
+                        card.new_machine->known_machines,
+                        card.new_machine->samples == 0 ? "none" : std::to_string(card.new_machine->samples),
+                        printable(card.new_machine->machine));
   } else {
-    text = fmt::format("{} samples of {} {} in {} {}\n", card.rows, card.workloads.size(),
-                       card.left_out == "workload" ? "workloads" : "stretches of time (fewer than three workloads)",
-                       card.groups.size(), card.groups.size() == 1 ? "group" : "groups");
+    text += fmt::format("{} samples of {} {} in {} {}\n", card.rows, card.workloads.size(),
+                        card.left_out == "workload" ? "workloads" : "stretches of time (fewer than three workloads)",
+                        card.groups.size(), card.groups.size() == 1 ? "group" : "groups");
   }
-  text += fmt::format("model: {}\n", card.chosen);
-  text += fmt::format("error, a {} left out{}: {}; of saying the mean power instead: {}\n", card.left_out,
-                      card.new_machine ? " that gives as many samples" : "", percent(card.error),
-                      percent(card.mean_power_error));
-  text +=
-      fmt::format("{:.0f}% interval: forecast x {:.3f} to x {:.3f}{}\n\n", 100 * model.coverage(),
-                  std::exp(-model.half_width()), std::exp(model.half_width()), card.new_machine ? ", typically" : "");
+  text += fmt::format("model: {}\n\n", model_in_words(card.chosen));
   TextTable table;
   table.add_column(card.left_out + " left out", TextTable::Align::kLeft);
   table.add_column("error", TextTable::Align::kRight);
@@ -269,6 +296,28 @@ std::string forecast_text(const std::vector<PhaseRow>& rows, bool has_measured) 
   return rows_text(table);
 }
 
+// All samples together. The interval of a phase is that of one new workload; of several it is that of their mean at
+// the most.
+std::string whole_text(const std::vector<PhaseRow>& rows, double coverage) {
+  double samples = 0, watts = 0, lower = 0, upper = 0, energy_joules = 0, duration_s = 0;
+  for (const PhaseRow& row : rows) {
+    const auto count = static_cast<double>(row.samples);
+    samples += count;
+    watts += count * row.watts;
+    lower += count * row.lower;
+    upper += count * row.upper;
+    energy_joules += row.energy_joules;
+    duration_s += row.duration_s;
+  }
+  if (samples == 0) return "";
+  std::string text = fmt::format("mean power: {} ({:.0f}% interval {:.4g} .. {:.4g} W)", watts_text(watts / samples),
+                                 100 * coverage, lower / samples, upper / samples);
+  if (std::isfinite(energy_joules)) {
+    text += fmt::format("; energy: {} in {}", joules_in_words(energy_joules), human_seconds(duration_s));
+  }
+  return text + "\n";
+}
+
 int run_forecast(const PowerArguments& arguments, const CommonOptions& options) {
   for (const Status& status :
        {check_named_file("--power-model", arguments.model), check_output_file("--series", arguments.series),
@@ -316,9 +365,9 @@ int run_forecast(const PowerArguments& arguments, const CommonOptions& options) 
     result["phases"] = rows_json(phase_table(rows));
     return write_result(to_text(result), options);
   }
-  std::string said = forecast_text(rows, has_measured);
-  if (known > 0) said += fmt::format("\nerror over {:.0f} measured samples: {}\n", known, percent(error / known));
-  return write_result(said, options);
+  std::string said = whole_text(rows, model->coverage());
+  if (known > 0) said += fmt::format("error over {:.0f} measured samples: {}\n", known, percent(error / known));
+  return write_result(said + "\n" + forecast_text(rows, has_measured), options);
 }
 
 void add_samples_options(CLI::App& verb, PowerArguments& arguments) {

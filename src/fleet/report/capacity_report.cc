@@ -14,6 +14,8 @@ namespace {
 
 using Align = TextTable::Align;
 
+constexpr double kSaturated = 0.99;  // share of the highest rate that nodes can carry
+
 Json plan_json(const CapacityAnswer& answer, const NodePlan& nodes) {
   Json json = Json::object();
   for (size_t g = 0; g < nodes.size(); ++g) json[answer.platforms[g]] = nodes[g];
@@ -155,6 +157,41 @@ std::string growth_table(const CapacityAnswer& answer) {
   return table.to_text();
 }
 
+// When the plan is outgrown, why, and what to take then: the smallest planned growth beyond that.
+std::string outgrown_text(const CapacityAnswer& answer) {
+  const ServiceResult* first = nullptr;  // the objective that breaks before the others
+  for (const ServiceResult& result : answer.plan.service) {
+    if (!std::isnan(result.rate_limit) && (first == nullptr || result.rate_limit < first->rate_limit)) first = &result;
+  }
+  if (!answer.meets || first == nullptr) return "";
+  const double limit = first->rate_limit;
+  const std::string at = fmt::format("{:.2f} x this load ({})", limit, rate_text(limit * answer.arrivals_per_s));
+  std::string text;
+  if (!first->rate_limit_is_floor) {
+    const ServiceObjective& objective = first->objective;
+    text = fmt::format("outgrown: above {}: {} is then {} {}\n", at, info(objective.metric).text,
+                       info(objective.metric).at_least ? "below" : "above",
+                       metric_text(objective.metric, objective.target));
+  } else if (limit * answer.plan.fluid_load > kSaturated) {
+    text = fmt::format("outgrown: above {}: the nodes are then always busy, and queues grow without end\n", at);
+  } else {
+    return fmt::format("outgrown: not up to {}, the most that was tried\n", at);
+  }
+  for (const GrowthRow& row : answer.growth) {
+    if (row.rate_factor <= limit) continue;
+    if (!row.plan) {
+      return text + fmt::format(
+                        "then: more nodes than the cluster has are needed for {:.4g} x this load; --at-most N "
+                        "or --unbounded plans with them\n",
+                        row.rate_factor);
+    }
+    return text + fmt::format("then: {}, {}, is enough for {:.4g} x this load{}\n", plan_text(answer, row.plan->nodes),
+                              value_text(answer, row.plan->value), row.rate_factor,
+                              row.within_budget ? "" : "; that is above the cost limit");
+  }
+  return text;
+}
+
 std::string summary_text(const CapacityAnswer& answer) {
   std::string text = fmt::format("{}: {}\n", answer.meets ? "plan" : "no plan meets; the nearest",
                                  plan_text(answer, answer.plan.nodes));
@@ -179,6 +216,7 @@ std::string summary_text(const CapacityAnswer& answer) {
                       number(answer.plan.fluid_load, 3));
   if (!std::isnan(answer.budget_per_hour))
     text += fmt::format("cost limit: {}\n", cost_text(answer, answer.budget_per_hour));
+  text += outgrown_text(answer);
   text += fmt::format("lower bound without queues: {} ({})", value_text(answer, answer.lower_bound),
                       plan_text(answer, answer.lower_bound_nodes));
   if (!std::isnan(answer.gap_ratio))

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "base/json.h"
 #include "fleet/testing/poisson_demand.h"
 #include "fleet/testing/small_world.h"
@@ -59,6 +61,44 @@ TEST(CapacityReport, ReadsAsAnAnswer) {
   }
   EXPECT_THAT(text, Not(HasSubstr("nan")));
   EXPECT_THAT(text, Not(HasSubstr("MISSES")));
+}
+
+TEST(CapacityReport, SaysWhenThePlanIsOutgrownAndWhatIsNext) {
+  CapacityAnswer answer;
+  answer.platforms = {"A"};
+  answer.goal = CapacityGoal::kNodes;
+  answer.arrivals_per_s = 0.1;
+  answer.meets = true;
+  answer.plan.nodes = {5};
+  answer.plan.fluid_load = 0.8;
+  answer.plan.utilisation = {0.8};
+  ServiceResult wait;
+  wait.objective = {ServiceMetric::kP99Wait, 30};
+  wait.rate_limit = 1.1;
+  ServiceResult slowdown = wait;
+  slowdown.objective = {ServiceMetric::kMeanBoundedSlowdown, 2};
+  slowdown.rate_limit = 1.2;
+  answer.plan.service = {slowdown, wait};  // the wait breaks first
+  answer.growth.resize(3);
+  for (size_t i = 0; i < 3; ++i) {
+    answer.growth[i].rate_factor = std::array{1.0, 1.25, 2.0}[i];
+    answer.growth[i].plan = PlanResult{};
+    answer.growth[i].plan->nodes = {static_cast<int64_t>(5 + i)};
+    answer.growth[i].plan->value = static_cast<double>(5 + i);
+  }
+  EXPECT_THAT(capacity_text(answer), HasSubstr("outgrown: above 1.10 x this load (396 jobs/h): p99 wait is then above "
+                                               "30 s\nthen: 6 x A, 6 nodes, is enough for 1.25 x this load\n"));
+  answer.growth[1].plan.reset();
+  EXPECT_THAT(capacity_text(answer),
+              HasSubstr("then: more nodes than the cluster has are needed for 1.25 x this load"));
+  for (ServiceResult& each : answer.plan.service) each.rate_limit_is_floor = true;
+  answer.plan.service[1].rate_limit = answer.plan.service[0].rate_limit = 1.249;
+  EXPECT_THAT(capacity_text(answer), HasSubstr("outgrown: above 1.25 x this load (450 jobs/h): the nodes are then "
+                                               "always busy"));
+  answer.plan.fluid_load = 0.01;
+  EXPECT_THAT(capacity_text(answer), HasSubstr("outgrown: not up to 1.25 x this load"));
+  answer.meets = false;  // what does not hold is not outgrown
+  EXPECT_THAT(capacity_text(answer), Not(HasSubstr("outgrown")));
 }
 
 TEST(CapacityReport, SaysWhatTheBudgetReaches) {

@@ -84,6 +84,33 @@ std::string chip_name(std::string_view core, std::string_view provider) {
   return {};
 }
 
+std::string chip_of_instance_type(std::string_view provider, std::string_view type) {
+  const std::string family = lower_case(type.substr(0, type.find_first_of(".-")));
+  const auto has = [&family](std::string_view part) { return family.find(part) != std::string::npos; };
+  if (provider == "aws") {
+    // A letter or more for what it is made for, the generation, "g" for the chip, and what else it has: c7gn, im4gn.
+    const size_t digit = family.find_first_of("0123456789");
+    if (digit == 0 || digit == std::string::npos || digit + 1 >= family.size() || family[digit + 1] != 'g') return {};
+    switch (family[digit]) {
+      case '9':
+        return "AWS Graviton5";
+      case '8':
+        return "AWS Graviton4";
+      case '7':
+        return "AWS Graviton3";
+      default:
+        return "AWS Graviton2";
+    }
+  }
+  if (provider == "gcp") return family == "c4a" ? "Google Axion" : family == "n4a" ? "Google Axion N4A" : "";
+  if (provider == "azure" && has("standard_")) {
+    const size_t version = family.rfind("_v");
+    const bool is_arm = version != std::string::npos && family.substr(0, version).find('p', 9) != std::string::npos;
+    return is_arm && has("_v6") ? "Azure Cobalt 100" : is_arm && has("_v7") ? "Azure Cobalt 200" : "";
+  }
+  return {};
+}
+
 std::string provider_of_board(std::string_view maker) {
   const std::string text = lower_case(maker);
   for (const Provider& provider : kProviders) {

@@ -13,6 +13,10 @@ namespace perfcast {
 // server's.
 std::string chip_name(std::string_view core, std::string_view provider);
 
+// The chip of Arm's cores that an instance type has by its provider's scheme of names: "aws", "m8g.xlarge" -> "AWS
+// Graviton4". Empty where the name doesn't tell, as for machines with x86.
+std::string chip_of_instance_type(std::string_view provider, std::string_view type);
+
 // The provider whose machine this is, by what its firmware says of the maker ("Amazon EC2" -> "aws"); empty: unknown.
 std::string provider_of_board(std::string_view maker);
 

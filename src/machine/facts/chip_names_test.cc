@@ -23,6 +23,20 @@ TEST(ChipNames, AreThoseOfTheProviders) {
   EXPECT_EQ(chip_name("AMD EPYC 7763 64-Core Processor", "azure"), "");
 }
 
+TEST(ChipNames, OfInstanceTypesByTheirNames) {
+  EXPECT_EQ(chip_of_instance_type("aws", "m8g.xlarge"), "AWS Graviton4");
+  EXPECT_EQ(chip_of_instance_type("aws", "c7gn.large"), "AWS Graviton3");
+  EXPECT_EQ(chip_of_instance_type("aws", "im4gn.large"), "AWS Graviton2");
+  EXPECT_EQ(chip_of_instance_type("aws", "m9gd.metal-48xl"), "AWS Graviton5");
+  EXPECT_EQ(chip_of_instance_type("aws", "m7i.large"), "");
+  EXPECT_EQ(chip_of_instance_type("aws", "m7"), "");
+  EXPECT_EQ(chip_of_instance_type("aws", ""), "");
+  EXPECT_EQ(chip_of_instance_type("gcp", "c4a-standard-4"), "Google Axion");
+  EXPECT_EQ(chip_of_instance_type("gcp", "c4-standard-4"), "");
+  EXPECT_EQ(chip_of_instance_type("azure", "Standard_D4pds_v6"), "Azure Cobalt 100");
+  EXPECT_EQ(chip_of_instance_type("azure", "Standard_D4ds_v6"), "");
+}
+
 TEST(ChipNames, ProvidersByTheirMachinesFirmware) {
   EXPECT_EQ(provider_of_board("Amazon EC2"), "aws");
   EXPECT_EQ(provider_of_board("Microsoft Corporation"), "azure");

@@ -175,6 +175,27 @@ TEST(DiagnosisReport, SaysWhatWasProven) {
       << text;
 }
 
+TEST(DiagnosisReport, PromisesNoMoreThanTheRunTook) {
+  Diagnosis diagnosis = small_diagnosis();
+  Finding& proven = diagnosis.findings[0];
+  proven.results[0].lower = -0.1;  // of few pairs that differ much
+  EXPECT_NE(diagnosis_text(diagnosis).find("20% of the time, proven (10% .. 100%)"), std::string::npos);
+  EXPECT_EQ(diagnosis_json(diagnosis)["findings"][0]["proven_gain_ratio_upper"], 1);
+  EXPECT_EQ(diagnosis_text(diagnosis).find("overlap"), std::string::npos);
+  Finding other = proven_finding();
+  other.results.clear();
+  other.gain_ratio = 0.79;
+  diagnosis.findings.push_back(other);
+  EXPECT_EQ(diagnosis_text(diagnosis).find("overlap"), std::string::npos);  // 99%
+  diagnosis.findings.back().gain_ratio = 0.9;
+  EXPECT_NE(diagnosis_text(diagnosis).find("\nthese gains overlap: they add up to 110% of the time, and all together "
+                                           "save less than 100%; mend the first,\nthen diagnose again\n"),
+            std::string::npos)
+      << diagnosis_text(diagnosis);
+  diagnosis.findings.back().no_gain = "the counts were cut";
+  EXPECT_EQ(diagnosis_text(diagnosis).find("overlap"), std::string::npos);
+}
+
 TEST(DiagnosisReport, TellsOfEveryBuild) {
   Diagnosis diagnosis = small_diagnosis();
   Finding& finding = diagnosis.findings[0];

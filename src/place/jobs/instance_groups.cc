@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "machine/facts/chip_names.h"
 #include "program/evaluate/platform_name.h"
 #include "program/forecast/server_name.h"
 
@@ -38,8 +39,15 @@ Result<GroupMachine> find_machine(const std::string& text, const std::vector<Pla
     const auto part = program::look_up_platform(platforms, text, where, ErrorKind::kData);
     if (!part) return part.error();
     if (*part) return GroupMachine{**part, std::nullopt};
-    return Error{"missing-platform", "'" + printable(text) + "' is no CPU model or instance type " + of_whom, where,
-                 program::nearest_machines(platforms, servers, text)};
+    // Families that came after the measurements: people know that they exist, and look for a typing error.
+    const size_t space = text.find(' ');
+    const std::string chip = space == std::string::npos
+                                 ? ""
+                                 : chip_of_instance_type(lower_case(text.substr(0, space)), text.substr(space + 1));
+    return Error{"missing-platform",
+                 "'" + printable(text) + "' is no CPU model or instance type " + of_whom +
+                     (chip.empty() ? "" : ": its CPU is " + chip + ", and nobody measured this type"),
+                 where, program::nearest_machines(platforms, servers, text)};
   }
   const auto platform = platform_called(platforms, servers[called.front()].platform);
   if (platform) return GroupMachine{*platform, called.front()};

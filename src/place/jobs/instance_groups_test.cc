@@ -85,6 +85,9 @@ TEST(InstanceGroups, WhatIsUnknownIsNamedWithWhatIsNear) {
   EXPECT_EQ(misspelt.code, "missing-platform");
   EXPECT_EQ(misspelt.message, "'c7i.xlrge' is no CPU model or instance type of the bundle");
   EXPECT_THAT(misspelt.expected, HasSubstr("for example aws c7i.xlarge"));
+  EXPECT_EQ(error_of(fleet::instances("aws m8g.xlarge")).message,
+            "'aws m8g.xlarge' is no CPU model or instance type of the bundle: its CPU is AWS Graviton4, and nobody "
+            "measured this type");
   const Error two = error_of(fleet::instances("std-2"));
   EXPECT_EQ(two.code, "ambiguous-platform");
   EXPECT_EQ(two.expected, "one of here std-2 (epyc), there std-2 (xeon); or the CPU model, with its number of cores");

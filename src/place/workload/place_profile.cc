@@ -26,6 +26,21 @@ EnergyBasis basis_named(const std::string& name) {
   return name == "modelled" ? EnergyBasis::kModelled : EnergyBasis::kTdp;
 }
 
+// As predict charges: a run pays for its share of a machine that is full of copies. A bundle that knows nothing of
+// copies leaves the whole machine to one run.
+void take_cheapest(const program::PlatformRow& platform, PlacementRow& row) {
+  for (const program::InstanceRow& instance : platform.instances) {
+    if (!instance.may_be_chosen) continue;
+    const bool shares = instance.cost_per_1000.has_value();
+    const std::optional<double> cost =
+        shares ? std::optional(*instance.cost_per_1000 / program::kRunsOfCost) : instance.cost;
+    if (!cost || (row.cost && *row.cost <= *cost)) continue;
+    row.cost = cost;
+    row.copies = shares ? instance.copies : 1;
+    row.instance = instance.server.vendor + " " + instance.server.name;
+  }
+}
+
 }  // namespace
 
 Result<Placement> place_profile(const program::Forecaster& forecaster, const Profile& profile,
@@ -47,7 +62,7 @@ Result<Placement> place_profile(const program::Forecaster& forecaster, const Pro
     bounds.emplace(design.design, bound_of_cycles(design.cycles_ratio_by_bound));
   }
   placement.rows.reserve(report->rows.size() + devices.size());
-  bool has_seconds = false;
+  bool has_seconds = false, has_cost = false;
   for (const program::PlatformRow& platform : report->rows) {
     PlacementRow row;
     row.device = platform.platform.name;
@@ -61,7 +76,6 @@ Result<Placement> place_profile(const program::Forecaster& forecaster, const Pro
       row.lower_s = platform.time_lower_s;
       row.upper_s = platform.time_upper_s;
     }
-    row.cost = platform.cost;
     if (platform.energy && platform.energy->joules) {
       const program::PlatformEnergy& energy = *platform.energy;
       row.energy_basis = basis_named(energy.basis);
@@ -71,12 +85,8 @@ Result<Placement> place_profile(const program::Forecaster& forecaster, const Pro
         row.energy_upper_joules = energy.upper_joules;
       }
     }
-    for (const program::InstanceRow& instance : platform.instances) {
-      if (platform.cost && instance.cost == platform.cost) {
-        row.instance = instance.server.vendor + " " + instance.server.name;
-        break;
-      }
-    }
+    take_cheapest(platform, row);
+    has_cost |= row.cost.has_value();
     const auto bound = bounds.find(core_design(platform.platform));
     if (bound != bounds.end()) row.bound = bound->second;
     has_seconds |= row.time_s.has_value();
@@ -84,6 +94,7 @@ Result<Placement> place_profile(const program::Forecaster& forecaster, const Pro
   }
   placement.details = has_seconds ? fmt::format("one run, {} time", report->time_basis)
                                   : "relative times: no platform's seconds are known";
+  if (has_cost) placement.details += "; its cost is its share of a machine that runs as many copies as `copies` says";
   for (const DeviceFacts& device : devices) {
     if (device.kind == DeviceKind::kCpu) continue;
     PlacementRow row;

@@ -478,7 +478,9 @@ void PlacementRow::price_time() {
       energy_upper_joules = *energy_joules * std::exp(bias + std::hypot(half, slower));
     }
   }
-  if (time_s && price_per_hour) cost = *time_s * *price_per_hour * count / kHour_s;
+  if (!time_s || !price_per_hour) return;
+  cost = *time_s * *price_per_hour * count / kHour_s;
+  copies.reset();  // a price of one's own is of the whole device or machine
 }
 
 Result<size_t> find_row(const Placement& placement, const std::string& name, const std::string& where) {

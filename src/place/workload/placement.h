@@ -83,7 +83,8 @@ struct PlacementRow {
   std::optional<double> energy_joules;             // time_s at that power, or told by itself
   std::optional<double> energy_lower_joules, energy_upper_joules;  // 90%; absent where it has no interval
   std::optional<double> price_per_hour;                            // of one device or machine
-  std::optional<double> cost;                                      // of time_s
+  std::optional<double> cost;                                      // of time_s; with copies: of one of these
+  std::optional<double> copies;                                    // of a profile's run, side by side on `instance`
   std::optional<double> needed_bytes, memory_bytes;                // on each device
   std::optional<int64_t> fits_on;                          // of what doesn't fit: the fewest devices that hold it
   std::optional<double> relative_time;                     // of profiles: against the mean of all platforms

@@ -69,6 +69,8 @@ std::vector<ColumnOf<Row>> columns_of(const Placement& placement) {
       {"power_w", "", Q::kNumber, &Row::power_w},
       {"cost", placement.currency.empty() ? "cost" : placement.currency, Q::kMoney, &Row::cost},
       {"price_per_hour", "", Q::kMoney, &Row::price_per_hour},
+      {"copies_count", "copies", Q::kCount, &Row::copies,
+       [](const Row& row) { return row.copies ? fmt::format("{:.0f}", *row.copies) : ""; }},
       {"fits", "fits", Q::kYes, &Row::fits, fits_words},
       {"fits_on_count", "", Q::kCount, &Row::fits_on},
       {"", "memory", Q::kBytes, memory},
@@ -94,10 +96,10 @@ std::vector<ColumnOf<Row>> columns_of(const Placement& placement) {
 }
 
 const std::vector<std::string_view> kShownColumns = {
-    " ",      "device",       "kind",       "devices_count", "vcpus_count",   "relative_time_ratio",
-    "time_s", "90% interval", "transfer_s", "load_s",        "energy_joules", "energy_basis",
-    "cost",   "instance",     "memory",     "fits",          "bound",         "precision",
-    "basis"};
+    " ",         "device",       "kind",       "devices_count", "vcpus_count",   "relative_time_ratio",
+    "time_s",    "90% interval", "transfer_s", "load_s",        "energy_joules", "energy_basis",
+    "cost",      "copies_count", "instance",   "memory",        "fits",          "bound",
+    "precision", "basis"};
 
 // What a device's link to its host decides; "?" where that is assumed. A CPU has none.
 void mark_links(const std::vector<Row>& rows, ReportColumn& column) {

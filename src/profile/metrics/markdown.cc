@@ -43,7 +43,10 @@ std::string catalogue_as_markdown(const Catalogue& catalogue) {
   }
   std::string text =
       "# Metrics\n\n"
-      "Made by `tools/docs` from `src/profile/metrics/catalogue.json`: change that file, not this one.\n\n" +
+      "Made by `tools/docs` from `src/profile/metrics/catalogue.json`: change that file, not this one.\n\n"
+      "`perfcast metrics` lists the groups. `perfcast metrics --group branch` lists one of them, `perfcast metrics "
+      "'cache misses'` finds metrics by words, or by names of perf events, and `perfcast metrics NAME` shows one with "
+      "its formula and sources. With `--profile last`, each also shows the values in your latest profile.\n\n" +
       std::to_string(counters) + " counters are measured; " + std::to_string(catalogue.metrics().size() - counters) +
       " metrics are derived from them by the formula shown. A metric that could not be measured or computed is absent "
       "from a profile, never 0: an absent operand or a zero divisor gives no value. `sum(...)` adds those operands "

@@ -17,6 +17,7 @@ namespace {
 
 using Q = Quantity;
 
+constexpr size_t kEnoughForQuartiles = 8;
 constexpr double kAllBeyond = 2;  // of the facts' own interval: not one run is within
 
 std::string factor_text(double log_half_width) { return fmt::format("x/{:.2f}", std::exp(log_half_width)); }
@@ -86,6 +87,26 @@ std::string check_text(const TransferCheck& check) {
          "\n";
 }
 
+// What everybody asks first: how fast is it?
+std::string speed_text(const AdaptReport& report) {
+  std::vector<double> times, half_widths;
+  for (const AdaptedProgram& program : report.programs) {
+    if (!(program.relative_time > 0)) continue;
+    times.push_back(program.relative_time);
+    if (program.lower > 0) half_widths.push_back(std::log(program.upper / program.lower) / 2);
+  }
+  if (times.empty()) return "";
+  std::string text = fmt::format("{}: programs take {:.2f} times as long as on the mean of all platforms",
+                                 printable(report.platform.name), median(times));
+  if (times.size() >= kEnoughForQuartiles) {
+    text += fmt::format(" (median; half of them {:.2f} to {:.2f})", quantile(times, 0.25), quantile(times, 0.75));
+  }
+  if (!half_widths.empty()) {
+    text += fmt::format("; typical 90% interval of one program {}", factor_text(median(std::move(half_widths))));
+  }
+  return wrapped(text, 118, "", "  ") + "\n";
+}
+
 std::string memory_text(const MemoryFacts& measured) {
   std::vector<std::string> parts;
   const auto add = [&](const char* fact, const char* words, const char* unit) {
@@ -130,7 +151,8 @@ std::string all_beyond_facts(const std::vector<RunBesideFacts>& runs) {
 }
 
 std::string adapt_as_text(const AdaptReport& report, const AdaptedHere& here, const std::string& bundle) {
-  std::string text =
+  std::string text = speed_text(report);
+  text +=
       fmt::format("platform: {} (nearest by facts: {})\n", printable(report.platform.name), printable(report.nearest));
   text += memory_text(here.memory);
   if (here.outcome != nullptr) text += here_text(*here.outcome);
@@ -144,7 +166,8 @@ std::string adapt_as_text(const AdaptReport& report, const AdaptedHere& here, co
   if (!report.suggested.empty()) text += "\n" + rows_text(suggestion_table(report));
   if (bundle.empty()) return text;
   return text + "\n" + printable(bundle) + ": a bundle that forecasts this platform, too" +
-         (here.outcome == nullptr ? "" : "; `predict` with it takes this machine for it") + "\n";
+         (here.outcome == nullptr ? "" : "; `predict` with it takes this machine for it") +
+         "\nnext: perfcast predict --bundle " + printable(bundle) + " -- ./prog args\n";
 }
 
 Json adapt_as_json(const AdaptReport& report, const AdaptedHere& here, const std::string& bundle) {

@@ -27,18 +27,22 @@ AdaptReport small() {
 }
 
 TEST(AdaptReport, ForPeople) {
-  EXPECT_EQ(adapt_as_text(small(), {}, "new.pcb"),
-            "platform: Example 700 (nearest by facts: Example 400)\n"
-            "note: a note\n\n"
-            "programs    run there  of  typical 90% interval of the others  from facts alone\n"
-            "user                1   2                              x/1.20            x/1.50\n"
-            "compressor          1   1                                   -                 -\n\n"
-            "program  measured  from facts  off by\n"
-            "a          2.00 s      3.00 s    +50%\n\n"
-            "to run next  run time  doubt left\n"
-            "b             3.000 s         50%\n"
-            "c             0.250 s         40%\n\n"
-            "new.pcb: a bundle that forecasts this platform, too\n");
+  EXPECT_EQ(
+      adapt_as_text(small(), {}, "new.pcb"),
+      "Example 700: programs take 1.00 times as long as on the mean of all platforms; typical 90% interval of one "
+      "program\n  x/1.11\n"
+      "platform: Example 700 (nearest by facts: Example 400)\n"
+      "note: a note\n\n"
+      "programs    run there  of  typical 90% interval of the others  from facts alone\n"
+      "user                1   2                              x/1.20            x/1.50\n"
+      "compressor          1   1                                   -                 -\n\n"
+      "program  measured  from facts  off by\n"
+      "a          2.00 s      3.00 s    +50%\n\n"
+      "to run next  run time  doubt left\n"
+      "b             3.000 s         50%\n"
+      "c             0.250 s         40%\n\n"
+      "new.pcb: a bundle that forecasts this platform, too\n"
+      "next: perfcast predict --bundle new.pcb -- ./prog args\n");
 }
 
 TEST(AdaptReport, SaysWhatTheRunsGained) {

@@ -26,6 +26,7 @@ constexpr ScoreField kFields[] = {
     {"coverage_90", &Scores::coverage_90},
     {"coverage_90_lower", &Scores::coverage_90_lower},
     {"coverage_90_upper", &Scores::coverage_90_upper},
+    {"interval_90_factor", &Scores::interval_90_factor},
 };
 
 using Summary = std::function<double(std::span<const double>)>;

@@ -197,10 +197,12 @@ void score_coverage(const ScoreInput& input, const std::vector<LogEntry>& entrie
   };
   std::map<std::string, Share> by_family;
   Share all;
+  std::vector<double> half_widths;
   for (const LogEntry& entry : entries) {
     const double lower = input.lower(entry.row, entry.column), upper = input.upper(entry.row, entry.column);
     if (std::isnan(lower) || std::isnan(upper)) continue;
     const bool inside = lower <= entry.truth && entry.truth <= upper;
+    half_widths.push_back((upper - lower) / 2);
     Share& family = by_family[input.families[entry.row]];
     for (Share* share : {&family, &all}) {
       ++share->total;
@@ -215,6 +217,7 @@ void score_coverage(const ScoreInput& input, const std::vector<LogEntry>& entrie
   const auto [low, high] = binomial_interval(std::llround(covered), families, 0.95);
   scores.coverage_90_lower = low;
   scores.coverage_90_upper = high;
+  scores.interval_90_factor = std::exp(median(std::move(half_widths)));
 }
 
 void count(const std::vector<LogEntry>& entries, const std::vector<std::string>& families, Scores& scores) {

@@ -46,6 +46,9 @@ struct Scores {
   std::optional<double> coverage_90;
   // 95% binomial interval of the coverage where families, not entries, are the independent samples.
   std::optional<double> coverage_90_lower, coverage_90_upper;
+  // Width of the 90% intervals, as a factor: the median of sqrt(upper / lower), 1.2 for "from forecast / 1.2 to
+  // forecast x 1.2".
+  std::optional<double> interval_90_factor;
 };
 
 // Pairs of platforms this close in measured time have no order worth scoring.

@@ -124,6 +124,8 @@ TEST(Scores, CoverageCountsEntriesAndItsIntervalFamilies) {
   const auto [low, high] = binomial_interval(2, 2, 0.95);  // 3/4 of gzip and all of zstd round to two of two
   EXPECT_THAT(scores.coverage_90_lower, Optional(Near(low)));
   EXPECT_THAT(scores.coverage_90_upper, Optional(Near(high)));
+  // sqrt(upper / lower) is sqrt(3) four times and sqrt(5) twice.
+  EXPECT_THAT(scores.interval_90_factor, Optional(Near(std::sqrt(3))));
 }
 
 TEST(Scores, ARowIsCompleteWithoutWhatItWasGiven) {

@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "machine/facts/chip_names.h"
 
 namespace perfcast::program {
 namespace {
@@ -275,7 +276,9 @@ std::string unmatched_prices_in_words(const std::vector<Price>& unmatched, size_
     if (named.size() == kNamed) break;
     const std::string name(trim(price.vendor + " " + price.server));
     const std::string near = nearest_names(name, known, kNear);
+    const std::string chip = chip_of_instance_type(price.vendor, price.server);
     named.push_back(printable(name) + " (" + printable(price.where) +
+                    (chip.empty() ? "" : "; its CPU is " + chip + ", and nobody measured this type") +
                     (near.empty() ? "" : "; near: " + printable(near)) + ")");
   }
   std::string text = std::to_string(unmatched.size()) + " of " + std::to_string(all) + " prices " +

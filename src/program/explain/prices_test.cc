@@ -151,6 +151,9 @@ TEST(PriceList, OtherJsonIsNoPriceList) {
 
 TEST(UnmatchedPrices, NearNamesAreShown) {
   const std::vector<std::string> known = {"aws m7i.large", "aws m7i.xlarge", "gcp n2-standard-2"};
+  EXPECT_EQ(unmatched_prices_in_words({{"aws", "m8g.large", 1, "p.csv:2"}}, 3, "known instance type", {}),
+            "1 of 3 prices matches no known instance type: aws m8g.large (p.csv:2; its CPU is AWS Graviton4, and "
+            "nobody measured this type)");
   EXPECT_EQ(unmatched_prices_in_words({{"aws", "m7i.lrge", 1, "p.csv:2"}}, 3, "known instance type", known),
             "1 of 3 prices matches no known instance type: aws m7i.lrge (p.csv:2; near: aws m7i.large, aws "
             "m7i.xlarge, ...)");

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
+#include <set>
 
 #include "ai/gemm/conv/conv_report.h"
 #include "ai/gemm/report/rung_list.h"
@@ -17,7 +19,8 @@
 namespace perfcast::ai::gemm {
 namespace {
 
-constexpr double kSteady = 0.05;  // spread from which a time has fewer digits
+constexpr double kSteady = 0.05;     // spread from which a time has fewer digits
+constexpr size_t kMostAnswers = 12;  // more problems and number formats than that are a table to read
 
 using Align = TextTable::Align;
 
@@ -218,10 +221,49 @@ void slides(const GemmResult& result, std::string& text) {
   text += table.to_text();
 }
 
+// The fastest way for each problem and number format, and how far below it what is installed stays.
+std::string answer_text(const GemmResult& result) {
+  std::string text;
+  std::vector<const RungResult*> best;  // of a problem and precision, in the order of the rungs
+  for (const RungResult& row : result.rungs) {
+    if (!row.correct || !std::isfinite(row.gflops)) continue;
+    const auto same = std::ranges::find_if(best, [&row](const RungResult* other) {
+      return other->precision == row.precision && other->device == row.device && same_problem(*other, row);
+    });
+    if (same == best.end()) {
+      best.push_back(&row);
+    } else if (row.gflops > (*same)->gflops) {
+      *same = &row;
+    }
+  }
+  if (best.size() > kMostAnswers) return text;
+  const bool one = std::ranges::all_of(best, [&](const RungResult* row) { return same_problem(*row, *best.front()); });
+  for (const RungResult* row : best) {
+    text += fmt::format("fastest in {}{}{}{}: {}, {}: {}, {} GFLOP/s", name_of(row->precision),
+                        row->device == "cpu" ? "" : " on the GPU", one ? "" : ", ",
+                        one ? "" : problem_text(row->shape, row->conv), row->title, threads_text(row->threads),
+                        time_text(row->median_s, row->spread), digits(row->gflops, row->spread));
+    if (std::isfinite(row->peak_share)) {
+      text += fmt::format(", {} of the peak that {} here", share_text(row->peak_share),
+                          row->threads == 1 ? "one core reaches" : "these cores reach");
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+// What is installed or set wrongly comes first, what needs other code last.
+int rank_of(const Advice& advice) {
+  constexpr std::array<std::string_view, 5> kOrder = {"library", "environment", "threads", "precision", "flags"};
+  return static_cast<int>(std::ranges::find(kOrder, std::string_view(advice.kind)) - kOrder.begin());
+}
+
 void advice(const GemmResult& result, std::string& text) {
   if (result.advice.empty()) return;
   text += "\nadvice, each measured before and after, in turns\n";
-  for (const Advice& each : result.advice) {
+  std::vector<Advice> ordered = result.advice;
+  std::ranges::stable_sort(ordered, [](const Advice& a, const Advice& b) { return rank_of(a) < rank_of(b); });
+  for (const Advice& each : ordered) {
     text += fmt::format("  {} takes {}; a faster option exists: {}, measured {} ({} -> {} GFLOP/s, {}){}\n",
                         each.subject, time_text(operations(each.shape) / each.before_gflops / 1e9, 0), each.change,
                         speedup_text(each.gain), digits(each.before_gflops, 0), digits(each.after_gflops, 0),
@@ -275,7 +317,8 @@ std::string to_text(const GemmResult& result, bool beside_slides) {
     if (std::isfinite(result.gpu->power_w)) text += fmt::format(", {:.0f} W", result.gpu->power_w);
     text += "\n";
   }
-  limits(result, text);
+  std::string first = answer_text(result);
+  if (!first.empty()) text = first + "\n" + text;
   for (auto row = result.rungs.begin(); row != result.rungs.end(); ++row) {
     const auto same = [&row](const RungResult& before) { return same_problem(before, *row); };
     if (std::none_of(result.rungs.begin(), row, same)) ladder(result, *row, text);
@@ -283,19 +326,23 @@ std::string to_text(const GemmResult& result, bool beside_slides) {
   if (beside_slides && result.op == "gemm") slides(result, text);
   if (result.op == "conv") text += network_text(result);
   advice(result, text);
+  limits(result, text);
   if (!result.skipped.empty()) text += "\nskipped\n";
-  // One line for neighbours that share their reason: seven rungs of a GPU that is not there.
-  for (size_t i = 0; i < result.skipped.size();) {
-    const SkippedRung& skipped = result.skipped[i];
-    std::vector<std::string> names;
-    for (; i < result.skipped.size(); ++i) {
-      const SkippedRung& next = result.skipped[i];
-      const bool same = next.reason == skipped.reason && next.shape == skipped.shape && next.conv == skipped.conv;
-      if (!same || next.threads != skipped.threads) break;
-      names.push_back(next.name);
+  // One line for those that share their reason: seven rungs of a GPU that is not there, a library at 1 and 2 threads.
+  std::set<std::string> told;
+  for (const SkippedRung& first_one : result.skipped) {
+    const std::string problem = problem_text(first_one.shape, first_one.conv);
+    if (!told.insert(problem + "\n" + first_one.reason).second) continue;
+    std::vector<std::string> names, threads;
+    for (const SkippedRung& other : result.skipped) {
+      if (other.reason != first_one.reason || problem_text(other.shape, other.conv) != problem) continue;
+      if (std::ranges::find(names, other.name) == names.end()) names.push_back(other.name);
+      const std::string count = std::to_string(other.threads);
+      if (std::ranges::find(threads, count) == threads.end()) threads.push_back(count);
     }
-    text += fmt::format("  {}, {}, {}: {}\n", join(names, ", "), problem_text(skipped.shape, skipped.conv),
-                        threads_text(skipped.threads), skipped.reason);
+    text += fmt::format("  {}, {}, {}: {}\n", join(names, ", "), problem,
+                        threads.size() == 1 ? threads_text(first_one.threads) : join(threads, " and ") + " threads",
+                        first_one.reason);
   }
   if (!result.warnings.empty()) text += "\n";
   for (const std::string& warning : result.warnings) text += "warning: " + warning + "\n";

@@ -71,6 +71,22 @@ TEST(Report, TextHasNoMoreDigitsThanTheSpreadLeaves) {
   EXPECT_THAT(to_text(example(), true), HasSubstr("1729x"));
 }
 
+TEST(Report, BeginsWithTheFastestAndAdvisesOnWhatIsInstalledFirst) {
+  GemmResult result = example();
+  result.advice = {{"swap loops", "flags", {1000, 1000, 1000}, 1, 10, 10, "", "naive"},
+                   {"apt install x", "library", {1000, 1000, 1000}, 10, 100, 10, "", "NumPy"}};
+  result.skipped.push_back({"blis", "libblis.so.4 is not installed", {1000, 1000, 1000}, 2});
+  const std::string text = to_text(result);
+  EXPECT_THAT(text, testing::StartsWith("fastest in fp32: numpy, 2 threads: 12 ms, 160 GFLOP/s, 85% of the peak that "
+                                        "these cores reach here\n"));
+  EXPECT_LT(text.find("NumPy takes"), text.find("naive takes"));
+  EXPECT_THAT(text, HasSubstr("  blis, 1000, 1 and 2 threads: libblis.so.4 is not installed\n"));
+  result.rungs.pop_back();
+  result.rungs.back().precision = Precision::kBf16;  // one line for each number format
+  EXPECT_THAT(to_text(result), testing::StartsWith("fastest in fp32: naive ijk, -O1, 1 thread: 2.0 s, 1.0 GFLOP/s"));
+  EXPECT_THAT(to_text(result), HasSubstr("fastest in bf16: numpy"));
+}
+
 TEST(Report, JsonLeavesOutWhatIsUnknown) {
   const Json json = to_json(example());
   EXPECT_EQ(json.begin().key(), "schema");

@@ -159,6 +159,8 @@ std::vector<Finding> find_causes(const Evidence& evidence) {
   find_in_settings(evidence, findings);
   find_in_curve(evidence, findings);
   name_script_lines(evidence, findings);
+  // Rules estimate from samples and models: none may promise more than the run took.
+  for (Finding& finding : findings) finding.gain_ratio = std::clamp(finding.gain_ratio, 0.0, 1.0);
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.gain_ratio > b.gain_ratio; });
   return findings;

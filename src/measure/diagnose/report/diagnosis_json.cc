@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "base/json.h"
@@ -46,7 +47,7 @@ Json finding_json(const Finding& finding) {
           {"tried", tried},
           {"proven_gain_ratio", proven != nullptr ? Json(1 - proven->ratio) : Json()},
           {"proven_gain_ratio_lower", proven != nullptr ? Json(1 - proven->upper) : Json()},
-          {"proven_gain_ratio_upper", proven != nullptr ? Json(1 - proven->lower) : Json()}};
+          {"proven_gain_ratio_upper", proven != nullptr ? Json(std::min(1.0, 1 - proven->lower)) : Json()}};
 }
 
 Json function_json(const HotFunction& function) {

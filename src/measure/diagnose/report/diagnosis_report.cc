@@ -100,6 +100,25 @@ void add_roofline(const Diagnosis& diagnosis, std::string& text) {
   }
 }
 
+// Several causes may stand for the same time: gains that add up to more than the run took can't all be had.
+std::string overlap_text(const std::vector<Finding>& findings) {
+  double sum = 0;
+  size_t known = 0;
+  for (const Finding& finding : findings) {
+    const ExperimentResult* const proven = finding.proven();
+    const bool is_proven = proven != nullptr && !proven->experiment.by_cpu_time;
+    const double gain = is_proven ? 1 - proven->ratio : finding.no_gain.empty() ? finding.gain_ratio : 0;
+    if (!is_worth_showing(finding) || gain < kGainShown) continue;
+    sum += gain;
+    ++known;
+  }
+  if (known < 2 || sum <= 1) return "";
+  return fmt::format(
+      "\nthese gains overlap: they add up to {:.0f}% of the time, and all together save less than 100%; "
+      "mend the first,\nthen diagnose again\n",
+      100 * sum);
+}
+
 }  // namespace
 
 std::string first_findings_text(const std::vector<Finding>& findings) {
@@ -142,6 +161,7 @@ std::string diagnosis_text(const Diagnosis& diagnosis, size_t columns) {
     for (const ExperimentResult& result : finding.results)
       text += "   tried     " + printable(experiment_in_words(result)) + "\n";
   }
+  text += overlap_text(diagnosis.findings);
   if (number == 0) text += "\nnothing that is known to be slow was found\n";
   const std::vector<std::string> notes = all_notes(diagnosis);
   for (const std::string& note : notes) text += "\nnote: " + printable(note);

@@ -54,7 +54,8 @@ std::string gain_in_words(const Finding& finding) {
   // Less CPU time on one CPU is evidence, no gain.
   if (proven != nullptr && !proven->experiment.by_cpu_time) {
     return fmt::format("{} of the time, proven ({} .. {}): {}", percent_words(1 - proven->ratio),
-                       percent_words(1 - proven->upper), percent_words(1 - proven->lower), proven->experiment.name);
+                       percent_words(1 - proven->upper), percent_words(std::min(1.0, 1 - proven->lower)),
+                       proven->experiment.name);
   }
   if (open != nullptr && finding.gain_ratio < kGainShown) {
     return fmt::format("perhaps {} of the time, by {:.0f} pairs of runs: {}", percent_words(1 - open->ratio),

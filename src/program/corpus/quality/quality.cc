@@ -130,6 +130,7 @@ class Checker {
   void fold_times();
   void judge_groups();
   void find_outliers();
+  void find_odd_times();
   void find_equal_programs();
 
   const Corpus& corpus_;
@@ -167,6 +168,7 @@ QualityCard Checker::check() {
   fold_times();
   judge_groups();
   find_outliers();
+  find_odd_times();
   find_equal_programs();
   for (const ProgramQuality& program : card_.programs) {
     if (program.has_profile && program.runs_count == 0) card_.profiles_without_runs.push_back(program.id);
@@ -294,6 +296,79 @@ void Checker::find_outliers() {
   }
   card_.outlier_programs = worst(by_program);
   card_.outlier_servers = worst(by_server);
+}
+
+// Log times are taken as a program's plus a platform's part (Tukey's median polish): what is left is odd.
+void Checker::find_odd_times() {
+  constexpr int kRounds = 20;
+  struct Cell {
+    size_t program, platform;
+    double log_time, left;
+  };
+  std::map<int64_t, std::vector<Cell>> tables;  // by threads
+  for (const auto& [key, runs] : cells_) {
+    std::vector<double> log_times;
+    for (const Run* run : runs) log_times.push_back(std::log(run->time_s));
+    const double time = median(std::move(log_times));
+    if (std::isfinite(time)) tables[std::get<2>(key)].push_back({std::get<0>(key), std::get<1>(key), time, time});
+  }
+  for (auto& [threads, cells] : tables) {
+    std::vector<double> by_program, by_platform;  // robust deviation of what is left
+    const auto each = [&cells](size_t Cell::*side, size_t count, auto&& visit) {
+      std::vector<std::vector<Cell*>> lines(count);
+      for (Cell& cell : cells) lines[cell.*side].push_back(&cell);
+      for (size_t i = 0; i < count; ++i) {
+        std::vector<double> left;
+        for (const Cell* cell : lines[i]) left.push_back(cell->left);
+        if (!left.empty()) visit(i, lines[i], left);
+      }
+    };
+    // Lines that are too short to say anything leave, which may shorten others.
+    for (size_t before = cells.size() + 1; before > cells.size();) {
+      before = cells.size();
+      std::set<const Cell*> leaves;
+      const auto short_ones = [&](size_t, const std::vector<Cell*>& line, const std::vector<double>&) {
+        if (line.size() < kFewestForOdd) leaves.insert(line.begin(), line.end());
+      };
+      each(&Cell::program, card_.programs.size(), short_ones);
+      each(&Cell::platform, card_.platforms.size(), short_ones);
+      std::vector<Cell> stay;
+      for (const Cell& cell : cells) {
+        if (!leaves.contains(&cell)) stay.push_back(cell);
+      }
+      cells = std::move(stay);
+    }
+    if (cells.empty()) continue;
+    const auto take_median = [](size_t, const std::vector<Cell*>& line, const std::vector<double>& left) {
+      const double part = median(left);
+      for (Cell* cell : line) cell->left -= part;
+    };
+    for (int round = 0; round < kRounds; ++round) {
+      each(&Cell::program, card_.programs.size(), take_median);
+      each(&Cell::platform, card_.platforms.size(), take_median);
+    }
+    by_program.assign(card_.programs.size(), 0);
+    by_platform.assign(card_.platforms.size(), 0);
+    std::vector<double> all;
+    for (const Cell& cell : cells) all.push_back(cell.left);
+    const double deviation = std::max(robust_deviation(all), kSmallestDeviation);
+    each(&Cell::program, by_program.size(),
+         [&](size_t i, const auto&, const std::vector<double>& left) { by_program[i] = robust_deviation(left); });
+    each(&Cell::platform, by_platform.size(),
+         [&](size_t i, const auto&, const std::vector<double>& left) { by_platform[i] = robust_deviation(left); });
+    card_.odd_compared_count += static_cast<int64_t>(cells.size());
+    for (const Cell& cell : cells) {
+      const double usual = std::max({deviation, by_program[cell.program], by_platform[cell.platform]});
+      if (std::abs(cell.left) < std::max(kOutlierDeviations * usual, std::log(kOddRatio))) continue;
+      card_.odd_times.push_back({card_.programs[cell.program].id, card_.platforms[cell.platform].id, threads,
+                                 std::exp(cell.log_time), std::exp(cell.log_time - cell.left)});
+    }
+  }
+  card_.odd_times_count = static_cast<int64_t>(card_.odd_times.size());
+  std::ranges::stable_sort(card_.odd_times, [](const OddTime& a, const OddTime& b) {
+    return std::abs(std::log(a.ratio())) > std::abs(std::log(b.ratio()));
+  });
+  if (card_.odd_times.size() > kOutliersNamed) card_.odd_times.resize(kOutliersNamed);
 }
 
 void Checker::find_equal_programs() {

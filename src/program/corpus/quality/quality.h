@@ -50,6 +50,15 @@ struct OutlierCount {
   int64_t count = 0;
 };
 
+// A time that neither the program's times on other platforms nor the platform's of other programs lead to expect: a
+// unit, a typing error, another input, or a program that this platform suits unlike any other.
+struct OddTime {
+  std::string program, platform;  // ids
+  int64_t threads = 0;
+  double time_s = kUnknown, expected_s = kUnknown;  // of one unit of work, as runs have it; median of its runs
+  double ratio() const { return time_s / expected_s; }
+};
+
 struct GroupQuality {
   std::string group;
   int64_t programs_count = 0, excluded_count = 0, families_count = 0, with_profile_count = 0;
@@ -73,12 +82,19 @@ struct QualityCard {
   // Runs more than kOutlierDeviations robust deviations from their platform's median, where it has kRunsForOutliers.
   int64_t outliers_count = 0, outliers_compared_count = 0;
   std::vector<OutlierCount> outlier_programs, outlier_servers;  // the worst ones
+  // The worst ones, and how many times were looked at: those of programs and platforms with kFewestForOdd or more.
+  std::vector<OddTime> odd_times;
+  int64_t odd_times_count = 0, odd_compared_count = 0;
   std::vector<Exclusion> exclusions;
   std::vector<std::string> profiles_without_runs;
 };
 
 inline constexpr double kOutlierDeviations = 6;
 inline constexpr size_t kRunsForOutliers = 5;  // of a program on a platform, with one thread count
+// An odd time is off by this factor or more, and by kOutlierDeviations of the other times of its program, its platform
+// and the whole table.
+inline constexpr double kOddRatio = 1.5;
+inline constexpr size_t kFewestForOdd = 4;
 // A profile that is further than this from its host's label is named.
 inline constexpr double kHostLabelRatio = 1.25;
 

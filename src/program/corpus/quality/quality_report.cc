@@ -155,6 +155,33 @@ std::string outliers_text(const QualityCard& card) {
   return text;
 }
 
+ReportTable odd_table(const QualityCard& card) {
+  using Row = OddTime;
+  return table_of<Row>("", card.odd_times,
+                       {{"program", "program", Q::kText, &Row::program},
+                        {"platform", "platform", Q::kText, &Row::platform},
+                        {"threads", "", Q::kCount, &Row::threads},
+                        {"time_s", "time", Q::kSeconds, &Row::time_s},
+                        {"expected_s", "expected", Q::kSeconds, &Row::expected_s},
+                        {"ratio", "is", Q::kNumber, [](const Row& row) { return row.ratio(); },
+                         [](const Row& row) { return fmt::format("{:.3g} x", row.ratio()); }}});
+}
+
+// Of a table of one run each, too, which has no outliers among a platform's runs.
+std::string odd_text(const QualityCard& card) {
+  if (card.odd_compared_count == 0) {
+    return fmt::format("\nodd times were not looked for: that takes {0} programs with times on {0} platforms each\n",
+                       kFewestForOdd);
+  }
+  std::string text = fmt::format(
+      "\n{} of {} times are odd: unlike what their program's other platforms and their platform's other "
+      "programs lead to expect\n",
+      card.odd_times_count, card.odd_compared_count);
+  if (card.odd_times.empty()) return text;
+  return text + rows_text(odd_table(card)) +
+         "check the unit, the input and the machine of these runs; if they are right, leave them\n";
+}
+
 std::string duplicates_text(const QualityCard& card) {
   std::string text =
       fmt::format("\n{} servers beyond the first of their CPU model are near-duplicates: split by platform\n",
@@ -203,7 +230,10 @@ Json to_json(const QualityCard& card) {
             {"platforms_below_three_servers_count", card.platforms_below_three_servers_count},
             {"near_duplicate_servers_count", card.near_duplicate_servers_count},
             {"outliers_count", card.outliers_count},
-            {"outliers_compared_count", card.outliers_compared_count}};
+            {"outliers_compared_count", card.outliers_compared_count},
+            {"odd_times_count", card.odd_times_count},
+            {"odd_compared_count", card.odd_compared_count}};
+  json["odd_times"] = rows_json(odd_table(card));
   for (const auto& [name, list] :
        {std::pair("outlier_programs", &card.outlier_programs), std::pair("outlier_servers", &card.outlier_servers)}) {
     json[name] = rows_json(table_of<OutlierCount>(
@@ -239,7 +269,8 @@ std::string to_text(const QualityCard& card) {
   text += count_line("runs", std::to_string(card.runs_count));
   text += count_line("profiles", std::to_string(card.profiles_count));
   text += "\ncoverage: share of (program, platform) pairs with a time\n" + rows_text(groups_table(card)) + "\n" +
-          noise_text(card) + noisy_programs_text(card) + host_text(card) + outliers_text(card) + duplicates_text(card);
+          noise_text(card) + noisy_programs_text(card) + host_text(card) + outliers_text(card) + odd_text(card) +
+          duplicates_text(card);
   std::vector<std::string> unprofiled;
   for (const ProgramQuality& program : card.programs) {
     if (!program.has_profile && program.excluded.empty()) unprofiled.push_back(program.id);

@@ -144,6 +144,39 @@ TEST(QualityTest, AnEmptyCorpusHasACardToo) {
   EXPECT_THAT(to_text(card), HasSubstr("profiles were not compared with labels: there are none\n"));
 }
 
+// As a user's own table: one time for each program and platform. One of them was noted in milliseconds.
+TEST(QualityTest, FindsTheOddTimeOfATable) {
+  Corpus table;
+  const double of_platform[] = {1, 1.3, 0.8, 2, 1.1};
+  for (int p = 0; p < 5; ++p) table.platforms.emplace_back().id = "p" + std::to_string(p);
+  for (int i = 0; i < 6; ++i) {
+    Program program;
+    program.id = program.family = "program" + std::to_string(i);
+    table.programs.push_back(program);
+    for (int p = 0; p < 5; ++p) {
+      auto& run = table.runs.emplace_back();
+      run.program = program.id;
+      run.platform = "p" + std::to_string(p);
+      run.threads = 1;
+      run.time_s = (1 + i) * of_platform[p] * (1 + 0.01 * ((3 * i + p) % 4));  // within 3%
+    }
+  }
+  EXPECT_EQ(check_quality(table).odd_times_count, 0);
+  EXPECT_THAT(to_text(check_quality(table)), HasSubstr("\n0 of 30 times are odd"));
+  table.runs[2 * 5 + 3].time_s *= 1000;
+  const QualityCard card = check_quality(table);
+  EXPECT_EQ(card.odd_compared_count, 30);
+  ASSERT_EQ(card.odd_times.size(), 1u);
+  EXPECT_EQ(card.odd_times[0].program, "program2");
+  EXPECT_EQ(card.odd_times[0].platform, "p3");
+  EXPECT_NEAR(card.odd_times[0].expected_s, 6, 0.2);
+  EXPECT_NEAR(card.odd_times[0].ratio(), 1000, 30);
+  EXPECT_EQ(to_json(card)["odd_times"][0]["program"], "program2");
+  std::erase_if(table.programs, [](const Program& program) { return program.id > "program2"; });
+  EXPECT_EQ(check_quality(table).odd_compared_count, 0);  // three programs are too few
+  EXPECT_THAT(to_text(check_quality(table)), HasSubstr("odd times were not looked for: that takes 4 programs"));
+}
+
 // As a user's own table: one time for each program and platform, and counters without units of work.
 TEST(QualityTest, SaysWhatCouldNotBeChecked) {
   Corpus one = corpus();

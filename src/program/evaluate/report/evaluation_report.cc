@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "base/json.h"
@@ -29,7 +30,8 @@ constexpr std::pair<const char*, const char*> kScoreTitles[] = {{"r2_log", "R2 l
                                                                 {"sos", "SOS"},
                                                                 {"best_share", "best"},
                                                                 {"regret", "regret"},
-                                                                {"coverage_90", "cover 90%"}};
+                                                                {"coverage_90", "cover 90%"},
+                                                                {"interval_90_factor", "width"}};
 
 template <typename Row>
 void add_scores(std::vector<ColumnOf<Row>>& columns, const std::string& prefix, Scores Row::*scores) {
@@ -215,9 +217,58 @@ Json to_json(const Evaluation& evaluation, const std::string& corpus, bool detai
   return json;
 }
 
+namespace {
+
+const EvaluationRow* row_named(const Evaluation& evaluation, std::string_view model) {
+  const auto found = std::ranges::find_if(
+      evaluation.rows, [&](const EvaluationRow& row) { return row.group == "all" && row.model == model; });
+  return found == evaluation.rows.end() || !found->scores.mape ? nullptr : &*found;
+}
+
+// Rows that need no fit, or that know what no model can.
+constexpr std::string_view kNoModels[] = {"mean", "majority", "nearest-platform", "noise-floor", "own-times"};
+
+// The best model's error beside what needs no model and what no model can beat. Empty without a model.
+std::string answer_text(const Evaluation& evaluation) {
+  const EvaluationRow* best = nullptr;
+  for (const EvaluationRow& row : evaluation.rows) {
+    const bool is_model = std::ranges::find(kNoModels, row.model) == std::end(kNoModels);
+    if (row.group != "all" || !is_model || !row.scores.mape) continue;
+    if (best == nullptr || *row.scores.mape < *best->scores.mape) best = &row;
+  }
+  if (best == nullptr) return "";
+  const auto in_percent = [](double ratio) { return fmt::format("{:.1f}%", 100 * ratio); };
+  std::string text = fmt::format("{}: error {}", best->model, in_percent(*best->scores.mape));
+  const EvaluationRow* const mean = row_named(evaluation, "mean");
+  if (mean != nullptr) text += fmt::format("; of the mean, which needs no model: {}", in_percent(*mean->scores.mape));
+  if (const EvaluationRow* const floor = row_named(evaluation, "noise-floor"); floor != nullptr) {
+    text += fmt::format("; of repeated measurements: {}", in_percent(*floor->scores.mape));
+  }
+  text += "\n";
+  if (best->scores.coverage_90 && best->scores.interval_90_factor) {
+    text += fmt::format(
+        "90% intervals: typically forecast / {0:.2f} to forecast x {0:.2f}; they hold {1:.0f}% of the times\n",
+        *best->scores.interval_90_factor, 100 * *best->scores.coverage_90);
+  }
+  if (mean == nullptr) return text;
+  for (const PairedComparison& comparison : evaluation.comparisons) {
+    const bool is_theirs = (comparison.a == best->model && comparison.b == "mean") ||
+                           (comparison.b == best->model && comparison.a == "mean");
+    if (comparison.group != "all" || comparison.metric != "mae_log" || !is_theirs) continue;
+    const std::string said = verdict(comparison);
+    text += fmt::format(
+        "{} against the mean: {}\n", best->model,
+        said == "no clear difference" ? fmt::format("{}: more {} would tell", said, units_of(evaluation.split)) : said);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string to_text(const Evaluation& evaluation, const std::string& corpus, bool details) {
-  std::string text = fmt::format("corpus {}: {} programs in {} families, {} platforms\n", corpus, evaluation.programs,
-                                 evaluation.families, evaluation.platforms.size());
+  std::string text = answer_text(evaluation);
+  text += fmt::format("corpus {}: {} programs in {} families, {} platforms\n", corpus, evaluation.programs,
+                      evaluation.families, evaluation.platforms.size());
   text += fmt::format("split {}: {} folds, {} {}; reference: {}\n", to_string(evaluation.split), evaluation.folds,
                       evaluation.seeds, evaluation.seeds == 1 ? "seed" : "seeds", reference_name(evaluation));
   if (!evaluation.measured.empty()) {
