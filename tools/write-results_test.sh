@@ -42,7 +42,7 @@ write --check || fail "a page that was just written fails"
 
 # The set `bench`: commands once each, those that take long only if they are named; figures read from what they print.
 [ "$(write --commands "")" = "$(printf 'try\ttools/try FOLDER\nrate\tbin/rate')" ] || fail "commands: $(write --commands "")"
-write --commands whole | grep -q '^whole' || fail "a long command that is named is left out"
+grep -q '^whole' <<<"$(write --commands whole)" || fail "a long command that is named is left out"
 printf 'p1 3.5\np2 6.25\nfound 8 of 9\n' >"$work/try"
 echo '{"context": {"host_name": "private"}, "benchmarks": [{"name": "a", "rate": 2e6}, {"name": "b", "rate": 5e6}]}' >"$work/rate"
 write --collect bench try "$work/try" --command "tools/try FOLDER" --status 1 --load 7.6
