@@ -14,7 +14,8 @@ struct ProgramGroup {
   std::vector<int64_t> rows;  // of the table
 };
 
-// In order of first appearance; the last is "all".
+// In order of first appearance; a group that several kinds of sources timed is followed by its part of each,
+// "application (geekbench6)". The last is "all".
 std::vector<ProgramGroup> program_groups(const TrainingTable& table);
 
 }  // namespace perfcast::program
