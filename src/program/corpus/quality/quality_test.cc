@@ -169,8 +169,8 @@ TEST(QualityTest, FindsTheOddTimeOfATable) {
   ASSERT_EQ(card.odd_times.size(), 1u);
   EXPECT_EQ(card.odd_times[0].program, "program2");
   EXPECT_EQ(card.odd_times[0].platform, "p3");
-  EXPECT_NEAR(card.odd_times[0].expected_s, 6, 0.2);
-  EXPECT_NEAR(card.odd_times[0].ratio(), 1000, 30);
+  EXPECT_NEAR(card.odd_times[0].expected_s, 6, 0.36);  // the noise of 3%, on either side
+  EXPECT_NEAR(card.odd_times[0].ratio(), 1000, 60);
   EXPECT_EQ(to_json(card)["odd_times"][0]["program"], "program2");
   std::erase_if(table.programs, [](const Program& program) { return program.id > "program2"; });
   EXPECT_EQ(check_quality(table).odd_compared_count, 0);  // three programs are too few
