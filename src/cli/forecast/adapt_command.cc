@@ -299,7 +299,7 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
     return refuse("--here runs programs on this machine: --runs and --facts are of another", "one or the other");
   }
   if (arguments.runs.empty() && arguments.facts.empty() && !arguments.here && arguments.suggest == 0) {
-    return refuse("nothing to adapt to", "--runs FILE, --facts FILE, --here, or --suggest K");
+    return refuse("nothing to adapt to", "--runs FILE, --facts FILE, --here, or --suggest N");
   }
   const bool saves = common.output != "-";
   if (saves && arguments.runs.empty() && arguments.facts.empty() && !arguments.here) {
