@@ -250,7 +250,7 @@ class CompareRun {
 void add_options(CLI::App& verb, CompareArguments& arguments) {
   add_basic(verb, "A", arguments.a, "A",
             "The command to compare with, in quotes; or a file of results (hyperfine, Google Benchmark, "
-            "pytest-benchmark), or a profile.")
+            "pytest-benchmark, JMH), or a profile.")
       ->required();
   add_basic(verb, "B", arguments.b, "B", "The other command or file.");
   add_basic(verb, "--measure", arguments.measure, "wall|cpu|instructions",
