@@ -91,17 +91,6 @@ local function set(words)
   return members
 end
 -- launchers: begin
-local MPI_SWITCHES = set("allow-run-as-root bind-to-core bind-to-none bind-to-socket bycore byslot bynode bysocket continuous" .. " " ..
-    "debug debug-daemons debug-daemons-file disable-recovery display-allocation display-devel-allocation" .. " " ..
-    "display-devel-map display-diffable-map display-map display-topo do-not-launch do-not-resolve" .. " " ..
-    "enable-instant-on-support enable-recovery fwd-mpirun-port get-stack-traces h help index-argv-by-rank" .. " " ..
-    "leave-session-attached merge-stderr-to-stdout no-oversubscribe nolocal nooversubscribe noprefix novm" .. " " ..
-    "oversubscribe pernode q quiet report-bindings report-child-jobs-separately report-state-on-timeout" .. " " ..
-    "show-progress staged tag-output timestamp-output tv use-hwthread-cpus v V verbose version xml" .. " " ..
-    "check_mpi cleanup dac disable-auto-cleanup disable-hostname-propagation disable-x enable-x envall" .. " " ..
-    "envnone gdb genvall genvnone ilp64 info l nousize ordered-output pmi-port prepend-rank" .. " " ..
-    "print-all-exitcodes print-rank-map rr silent-abort skip-launch-node static_mpi tmi rdma dapl ib psm" .. " " ..
-    "psm2 mx b B ss T")
 local MPI_PAIRS = set("mca gmca omca gomca prtemca gprtemca pmixmca gpmixmca genv env")
 local MPI_OPTIONAL = set("trace trace-imbalance tune")
 local NOT_THE_PROGRAM = set("cd set unset export module ml source . echo printf ulimit umask mkdir rmdir rm cp mv ln wait exit" .. " " ..
@@ -114,8 +103,35 @@ local LAUNCHERS = {
     "no-shell overcommit overlap oversubscribe preserve-env propagate pty quiet quit-on-interrupt reboot" .. " " ..
     "resv-ports send-libs share spread-job stepmgr unbuffered usage use-min-nodes verbose version whole" .. " " ..
     "x11")},
-  {names = "mpirun mpiexec orterun prterun prun ibrun aprun jsrun lrun mpirun_rsh likwid-mpirun", mpi = true, launches = true},
-  {names = "tacc_affinity nohup catchsegv command unbuffer xvfb-run", all_switches = true},
+  {names = "mpirun mpiexec mpiexec_mpt orterun prterun prun ibrun", mpi = true, launches = true,
+   switches = set("allow-run-as-root bind-to-core bind-to-none bind-to-socket bycore byslot bynode bysocket continuous" .. " " ..
+    "debug debug-daemons debug-daemons-file disable-recovery display-allocation display-devel-allocation" .. " " ..
+    "display-devel-map display-diffable-map display-map display-topo do-not-launch do-not-resolve" .. " " ..
+    "enable-instant-on-support enable-recovery fwd-mpirun-port get-stack-traces h help hetero-nodes" .. " " ..
+    "index-argv-by-rank leave-session-attached merge-stderr-to-stdout no-oversubscribe nolocal" .. " " ..
+    "nooversubscribe noprefix novm oversubscribe pernode preload-binary q quiet report-bindings" .. " " ..
+    "report-child-jobs-separately report-state-on-timeout set-cwd-to-session-dir show-progress staged" .. " " ..
+    "tag-output timestamp-output tv use-hwthread-cpus v V verbose version wait-for-server xml check_mpi" .. " " ..
+    "cleanup dac disable-auto-cleanup disable-hostname-propagation disable-x enable-x envall envnone gdb" .. " " ..
+    "genvall genvnone ilp64 info l nousize ordered-output pmi-port prepend-rank print-all-exitcodes" .. " " ..
+    "print-rank-map rr silent-abort skip-launch-node static_mpi tmi rdma dapl ib psm psm2 mx")},
+  {names = "mpirun_rsh", mpi = true, launches = true,
+   switches = set("debug export export-all help legacy rsh show ssh use-xlauncher v xterm")},
+  {names = "aprun", mpi = true, launches = true,
+   switches = set("b B q ss T batch-args bypass-app-transfer help quiet strict-memory-containment sync-output version")},
+  {names = "jsrun", letters = "abcdDeEfFghJkKlmMnopPrStUX", launches = true,
+   switches = set("help immediate usage version")},
+  {names = "lrun", mpi = true, launches = true,
+   switches = set("nolbind pack v verbose")},
+  {names = "likwid-mpirun", mpi = true, launches = true,
+   switches = set("d debug f force h help ld m marker O stats v version")},
+  {names = "flux", letters = "BcgNnoqSt", launches = true, verbs = set("run submit"),
+   switches = set("dry-run exclusive label-io quiet unbuffered verbose wait")},
+  {names = "tacc_affinity nohup catchsegv command unbuffer", all_switches = true},
+  {names = "xvfb-run", letters = "efnpsw",
+   switches = set("auto-display auto-servernum help listen-tcp")},
+  {names = "vtune", mpi = true,
+   switches = set("allow-multiple-runs no-summary q quiet start-paused trace-mpi v verbose")},
   {names = "time", letters = "fo",
    switches = set("append portability quiet verbose")},
   {names = "nice", letters = "n"},
@@ -200,10 +216,10 @@ end
 local function base_name(path) return path:match("^.*/([^/]*)$") or path end
 
 -- How many of the next words belong to an option.
-local function values_of_mpi(option, next_word, after)
+local function values_of_mpi(launcher, option, next_word, after)
   if option:find("=", 1, true) then return 0 end
   local name = option:gsub("^%-%-?", "")
-  if name:find("^.%d+$") or MPI_SWITCHES[name] then return 0 end
+  if name:find("^.%d+$") or (launcher.switches and launcher.switches[name]) then return 0 end
   if MPI_OPTIONAL[name] then return (not next_word:find("^%-") and after:find("^%-")) and 1 or 0 end
   if not MPI_PAIRS[name] then return 1 end
   return (name:find("env", 1, true) and next_word:find("=", 1, true)) and 1 or 2
@@ -223,7 +239,7 @@ end
 local function skip_options(launcher, words, i)
   while words[i] and words[i]:find("^%-") do
     if words[i] == "--" then return i + 1 end
-    i = i + 1 + (launcher.mpi and values_of_mpi(words[i], words[i + 1] or "", words[i + 2] or "")
+    i = i + 1 + (launcher.mpi and values_of_mpi(launcher, words[i], words[i + 1] or "", words[i + 2] or "")
                                or values_of_letters(launcher, words[i]))
   end
   return math.min(i, #words + 1)

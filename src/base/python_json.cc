@@ -17,8 +17,8 @@ bool is_word_part(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
-// Words that stand for a value.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kWords = {{{"None", "null"},
+// Words that stand for a value; "-nan" is of C++ streams.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kWords = {{{"None", "null"},
                                                                                    {"True", "true"},
                                                                                    {"False", "false"},
                                                                                    {"null", "null"},
@@ -26,6 +26,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kWords =
                                                                                    {"false", "false"},
                                                                                    {"NaN", "\"NaN\""},
                                                                                    {"nan", "\"NaN\""},
+                                                                                   {"-nan", "\"NaN\""},
                                                                                    {"Infinity", "\"Infinity\""},
                                                                                    {"inf", "\"Infinity\""},
                                                                                    {"-Infinity", "\"-Infinity\""},

@@ -17,6 +17,9 @@ TEST(PythonJson, ReadsWhatDumpsWrites) {
   EXPECT_EQ(as_json(R"({"a": [0.0, Infinity], "b": NaN, "c": -Infinity})"),
             R"({"a":[0.0,"Infinity"],"b":"NaN","c":"-Infinity"})");
   EXPECT_EQ(as_json(R"({"a": 1})"), R"({"a":1})");
+  // As streams print it.
+  EXPECT_EQ(as_json(R"({"a": -nan, "b": nan, "c": inf, "d": -inf, "e": -nan(ind)})"),
+            R"({"a":"NaN","b":"NaN","c":"Infinity","d":"-Infinity","e":null})");
 }
 
 TEST(PythonJson, ReadsWhatPrintWrites) {

@@ -133,24 +133,19 @@ Status take_directives(const std::vector<std::string>& words, const std::string&
 }
 
 // Simple commands of a line, divided by | & ;. Redirections are left out.
-std::vector<std::vector<std::string>> simple_commands(const std::vector<std::string>& words) {
+std::vector<std::vector<std::string>> simple_commands(const std::vector<ShellToken>& tokens) {
   std::vector<std::vector<std::string>> commands(1);
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    const char c = word.empty() ? '\0' : word[0];
-    if (c == '|' || c == ';' || (c == '&' && (i == 0 || words[i - 1].find('>') == std::string::npos))) {
-      commands.emplace_back();
-    } else if (c == '<' || c == '>') {
-      // "2>file": the descriptor is a word of its own here.
-      std::vector<std::string>& command = commands.back();
-      if (c == '>' && command.size() > 1 && command.back().size() == 1 && command.back()[0] >= '0' &&
-          command.back()[0] <= '9') {
-        command.pop_back();
-      }
-      if (i + 1 < words.size() && words[i + 1] == "&") ++i;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const auto is = [&](size_t at, char c) {
+      return at < tokens.size() && tokens[at].is_operator && tokens[at].text[0] == c;
+    };
+    if (!tokens[i].is_operator) {
+      commands.back().push_back(tokens[i].text);
+    } else if (is(i, '<') || is(i, '>')) {
+      if (is(i + 1, '&') || is(i + 1, '|')) ++i;  // 2>&1, >|file
       ++i;
     } else {
-      commands.back().push_back(word);
+      commands.emplace_back();
     }
   }
   return commands;
@@ -206,25 +201,26 @@ void find_command(const std::vector<std::string_view>& lines, JobScript& job) {
   for (const std::string_view raw : lines) {
     const std::string_view line = trim(raw);
     if (logical.empty() && (line.empty() || line[0] == '#')) continue;
-    logical += line;
-    if (logical.ends_with('\\')) {
-      logical.back() = ' ';
+    logical += raw;
+    const size_t last = logical.find_last_not_of('\\');
+    if ((logical.size() - 1 - last) % 2 == 1) {  // npos + 1 is 0
+      logical.pop_back();
       continue;
     }
-    const auto words = shell_words(logical, LineKind::kCommand);
+    const auto tokens = shell_tokens(logical, LineKind::kCommand);
     logical.clear();
-    if (!words) {
+    if (!tokens) {
       cut_short = true;
       break;  // a quote over several lines: what follows may be text
     }
-    for (const auto& simple : simple_commands(*words)) {
+    for (const auto& simple : simple_commands(*tokens)) {
       LaunchedProgram program = program_of(simple);
       other.take(program.words);
       if (program.words.empty() || has_word(kNotTheProgram, program.words[0])) continue;
       if (chosen.launched && !program.launched) continue;
       chosen = std::move(program);
     }
-    if (std::find(words->begin(), words->end(), "<<") != words->end()) {
+    if (std::any_of(tokens->begin(), tokens->end(), [](const auto& t) { return t.is_operator && t.text == "<<"; })) {
       cut_short = true;
       break;  // a here-document follows
     }
@@ -319,6 +315,7 @@ Result<JobScript> parse_job_script(std::string_view text, const std::string& sou
     }
     if (const Status status = take_directives(*words, where, job); !status) return status.error();
   }
+  lines.emplace_back();  // the end of a last line that a backslash continues
   find_command(lines, job);
   return job;
 }

@@ -50,10 +50,15 @@ Result<JobScript> read_job_script(const std::string& path);
 // "UNLIMITED", "INFINITE" and "-1" (no limit); error "bad-directive" for anything else.
 Result<std::optional<int64_t>> parse_slurm_time_s(std::string_view text, const std::string& where);
 
-// Words as a POSIX shell splits them, quotes removed, nothing expanded; ends at a word that begins with an unquoted
-// '#'. Operators (| & ; < >) are words of their own in a command, and letters like others in a directive. None where a
-// quote stays open.
+// Words as a POSIX shell splits them, quotes removed, nothing expanded, $(...) and the like one piece of a word; ends
+// at a word that begins with an unquoted '#'. Operators (| & ; < >) are words of their own in a command, without the
+// number that stands before a redirection, and letters like others in a directive. None where a quote stays open.
 enum class LineKind { kCommand, kDirective };
+struct ShellToken {
+  std::string text;
+  bool is_operator = false;
+};
+std::optional<std::vector<ShellToken>> shell_tokens(std::string_view line, LineKind kind);
 std::optional<std::vector<std::string>> shell_words(std::string_view line, LineKind kind);
 
 }  // namespace perfcast::fleet

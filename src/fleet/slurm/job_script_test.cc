@@ -112,6 +112,13 @@ TEST(JobScriptTest, FindsTheProgram) {
   EXPECT_THAT(command_of("if true\nthen ./yes\nfi\n"), ElementsAre("./yes"));
   EXPECT_THAT(command_of("cat in | ./filter | tee out\n"), ElementsAre("./filter"));
   EXPECT_THAT(command_of("timeout -k 5 60 nice -n 5 ./a.out 7 & wait\n"), ElementsAre("./a.out", "7"));
+  EXPECT_THAT(command_of("./solver 4 > out.txt 2>err\n"), ElementsAre("./solver", "4"));
+  EXPECT_THAT(command_of("./solver '>5' \"|\" '' >| out.txt\n"), ElementsAre("./solver", ">5", "|", ""));
+  EXPECT_THAT(command_of("N=$(wc -l < hosts)\nsrun -n $((N * 2)) ./solver $(cat opts) `x y`\n"),
+              ElementsAre("./solver", "$(cat opts)", "`x y`"));
+  EXPECT_THAT(command_of("mpirun --mca btl self,\\\nvader ./sol\\\nver x \\\\\n./not_this\\\n"),
+              ElementsAre("./solver", "x", "\\"));
+  EXPECT_THAT(command_of("mpirun --mca btl self,\\\nvader ./sol\\\nver x\\"), ElementsAre("./solver", "x"));
   EXPECT_THAT(command_of("srun ./a.out << END\nrm -rf x\n./not_this\nEND\n"), ElementsAre("./a.out"));
 }
 
@@ -146,6 +153,15 @@ TEST(JobScriptTest, FindsTheProgramBehindLaunchers) {
                                   "taskset --cpu-list 0-3",
                                   "mpirun -np 4 numactl -l taskset 0xff",
                                   "aprun -n 4 -cc cpu -b",
+                                  "jsrun -n1 -a1 -brs -l gpu-cpu --bind packed:7",
+                                  "mpirun_rsh -ssh -np 4 -hostfile hosts A=1",
+                                  "lrun -T 4",
+                                  "likwid-mpirun -m -np 4",
+                                  "mpiexec_mpt -np 4",
+                                  "mpirun --hetero-nodes --preload-binary -np 4",
+                                  "flux run -n4 -x",
+                                  "vtune -collect hotspots -quiet -r dir --",
+                                  "xvfb-run -a -n 99 -s '-screen 0 640x480x24'",
                                   "chrt -f 10 ionice -c 2",
                                   "time -v",
                                   "env -i A=1 stdbuf -oL",
@@ -225,7 +241,13 @@ TEST(JobScriptTest, ShellWords) {
               ElementsAre("a", "b c", "d\"e", "f g", ""));
   EXPECT_THAT(*shell_words("a&&b|c;d#e", LineKind::kCommand), ElementsAre("a", "&&", "b", "|", "c", ";", "d#e"));
   EXPECT_THAT(*shell_words("-C a&b|c", LineKind::kDirective), ElementsAre("-C", "a&b|c"));
-  EXPECT_FALSE(shell_words("a \"b", LineKind::kCommand));
+  EXPECT_THAT(*shell_words(R"("a\b \$c \\" 2>d 'e'3<f 4 > g)", LineKind::kCommand),
+              ElementsAre(R"(a\b $c \)", ">", "d", "e3", "<", "f", "4", ">", "g"));
+  EXPECT_THAT(*shell_words(R"x($(a "b c" (d)) ${e:-f g}h "$(i "j")" `k l`)x", LineKind::kCommand),
+              ElementsAre(R"x($(a "b c" (d)))x", "${e:-f g}h", R"x($(i "j"))x", "`k l`"));
+  EXPECT_THAT(*shell_words("-J $(a b", LineKind::kDirective), ElementsAre("-J", "$(a", "b"));
+  for (const char* open : {"a \"b", "$(a", "\"$(a\"", "`a", "${a"})
+    EXPECT_FALSE(shell_words(open, LineKind::kCommand)) << open;
 }
 
 }  // namespace

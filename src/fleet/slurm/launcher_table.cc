@@ -37,11 +37,35 @@ constexpr std::string_view kPerfRecordSwitches =
     "sample-cpu sample-identifier stat strict-freq tail-synthesize threads timestamp timestamp-boundary "
     "timestamp-filename transaction user-callchains user-regs verbose weight";
 
+constexpr std::string_view kMpiSwitches =
+    // Open MPI and PRRTE
+    "allow-run-as-root bind-to-core bind-to-none bind-to-socket bycore byslot bynode bysocket continuous debug "
+    "debug-daemons debug-daemons-file disable-recovery display-allocation display-devel-allocation display-devel-map "
+    "display-diffable-map display-map display-topo do-not-launch do-not-resolve enable-instant-on-support "
+    "enable-recovery fwd-mpirun-port get-stack-traces h help hetero-nodes index-argv-by-rank leave-session-attached "
+    "merge-stderr-to-stdout no-oversubscribe nolocal nooversubscribe noprefix novm oversubscribe pernode "
+    "preload-binary q quiet report-bindings report-child-jobs-separately report-state-on-timeout "
+    "set-cwd-to-session-dir show-progress staged tag-output timestamp-output tv use-hwthread-cpus v V verbose version "
+    "wait-for-server xml "
+    // Hydra, of MPICH and Intel MPI
+    "check_mpi cleanup dac disable-auto-cleanup disable-hostname-propagation disable-x enable-x envall envnone gdb "
+    "genvall genvnone ilp64 info l nousize ordered-output pmi-port prepend-rank print-all-exitcodes print-rank-map rr "
+    "silent-abort skip-launch-node static_mpi tmi rdma dapl ib psm psm2 mx";
+
 using enum OptionStyle;
 constexpr Launcher kLaunchers[] = {
     {"srun", kLetters, "AaBbCcDdeFGgiJLMmNnopqrStTWwx", "IKP", kSrunSwitches, true},
-    {"mpirun mpiexec orterun prterun prun ibrun aprun jsrun lrun mpirun_rsh likwid-mpirun", kMpi, "", "", "", true},
-    {"tacc_affinity nohup catchsegv command unbuffer xvfb-run", kLetters, "", "", "*"},
+    {"mpirun mpiexec mpiexec_mpt orterun prterun prun ibrun", kMpi, "", "", kMpiSwitches, true},
+    {"mpirun_rsh", kMpi, "", "", "debug export export-all help legacy rsh show ssh use-xlauncher v xterm", true},
+    {"aprun", kMpi, "", "",
+     "b B q ss T batch-args bypass-app-transfer help quiet strict-memory-containment sync-output version", true},
+    {"jsrun", kLetters, "abcdDeEfFghJkKlmMnopPrStUX", "", "help immediate usage version", true},
+    {"lrun", kMpi, "", "", "nolbind pack v verbose", true},
+    {"likwid-mpirun", kMpi, "", "", "d debug f force h help ld m marker O stats v version", true},
+    {"flux", kLetters, "BcgNnoqSt", "", "dry-run exclusive label-io quiet unbuffered verbose wait", true, "run submit"},
+    {"tacc_affinity nohup catchsegv command unbuffer", kLetters, "", "", "*"},
+    {"xvfb-run", kLetters, "efnpsw", "", "auto-display auto-servernum help listen-tcp"},
+    {"vtune", kMpi, "", "", "allow-multiple-runs no-summary q quiet start-paused trace-mpi v verbose"},
     {"time", kLetters, "fo", "", "append portability quiet verbose"},
     {"nice", kLetters, "n"},
     {"ionice", kLetters, "cnpPu", "", "ignore"},
@@ -80,21 +104,6 @@ constexpr Launcher kLaunchers[] = {
 
 }  // namespace
 
-const std::string_view kMpiSwitches =
-    // Open MPI and PRRTE
-    "allow-run-as-root bind-to-core bind-to-none bind-to-socket bycore byslot bynode bysocket continuous debug "
-    "debug-daemons debug-daemons-file disable-recovery display-allocation display-devel-allocation display-devel-map "
-    "display-diffable-map display-map display-topo do-not-launch do-not-resolve enable-instant-on-support "
-    "enable-recovery fwd-mpirun-port get-stack-traces h help index-argv-by-rank leave-session-attached "
-    "merge-stderr-to-stdout no-oversubscribe nolocal nooversubscribe noprefix novm oversubscribe pernode q quiet "
-    "report-bindings report-child-jobs-separately report-state-on-timeout show-progress staged tag-output "
-    "timestamp-output tv use-hwthread-cpus v V verbose version xml "
-    // Hydra, of MPICH and Intel MPI
-    "check_mpi cleanup dac disable-auto-cleanup disable-hostname-propagation disable-x enable-x envall envnone gdb "
-    "genvall genvnone ilp64 info l nousize ordered-output pmi-port prepend-rank print-all-exitcodes print-rank-map rr "
-    "silent-abort skip-launch-node static_mpi tmi rdma dapl ib psm psm2 mx "
-    // aprun
-    "b B ss T";
 const std::string_view kMpiPairs = "mca gmca omca gomca prtemca gprtemca pmixmca gpmixmca genv env";
 const std::string_view kMpiOptional = "trace trace-imbalance tune";
 
@@ -124,10 +133,8 @@ std::string launchers_as_lua() {
     return lines;
   };
   std::string lua;
-  for (const auto& [name, list] : {std::pair{"MPI_SWITCHES", kMpiSwitches},
-                                   {"MPI_PAIRS", kMpiPairs},
-                                   {"MPI_OPTIONAL", kMpiOptional},
-                                   {"NOT_THE_PROGRAM", kNotTheProgram}}) {
+  for (const auto& [name, list] :
+       {std::pair{"MPI_PAIRS", kMpiPairs}, {"MPI_OPTIONAL", kMpiOptional}, {"NOT_THE_PROGRAM", kNotTheProgram}}) {
     lua += fmt::format("local {} = set({})\n", name, text_of(list));
   }
   lua += "local LAUNCHERS = {\n";

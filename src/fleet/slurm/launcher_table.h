@@ -20,20 +20,20 @@ struct Launcher {
   OptionStyle style = OptionStyle::kLetters;
   std::string_view letters_with_value = {};  // in the next word, or attached
   std::string_view letters_with_rest = {};   // an optional value, only attached
-  std::string_view switches = {};            // long options without a value, or with one only behind "="; "*": all
-  bool launches = false;                     // what it starts is the job's program
-  std::string_view verbs = {};               // one of them stands before the options
-  size_t operands = 0;                       // words between the options and the program
-  bool runs_image = false;                   // an image is the program where none follows it
+  // Long options, and all of kMpi, without a value or with one only behind "="; "*": all.
+  std::string_view switches = {};
+  bool launches = false;                 // what it starts is the job's program
+  std::string_view verbs = {};           // one of them stands before the options
+  size_t operands = 0;                   // words between the options and the program
+  bool runs_image = false;               // an image is the program where none follows it
   std::string_view program_option = {};  // a long one: its value is the program, all behind the operands its arguments
 };
 
 // A name may stand twice, with other verbs.
 std::span<const Launcher> launcher_table();
 
-// Of mpirun and its like: options without a value; with two; and Intel MPI's with or without one, where a value is a
-// word that options follow.
-extern const std::string_view kMpiSwitches, kMpiPairs, kMpiOptional;
+// Of kMpi: options with two values, and Intel MPI's with one or none, where a value is a word that options follow.
+extern const std::string_view kMpiPairs, kMpiOptional;
 
 // Commands of a batch script that are not its program.
 extern const std::string_view kNotTheProgram;

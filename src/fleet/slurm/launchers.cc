@@ -25,12 +25,12 @@ std::string_view base_name(std::string_view path) { return path.substr(path.rfin
 std::string_view word_at(const Words& words, size_t i) { return i < words.size() ? words[i] : std::string_view(); }
 
 // How many of the next words belong to an option.
-size_t values_of_mpi(std::string_view option, std::string_view next, std::string_view after) {
+size_t values_of_mpi(const Launcher& launcher, std::string_view option, std::string_view next, std::string_view after) {
   if (option.find('=') != std::string_view::npos) return 0;
   const std::string_view name = option.substr(option.starts_with("--") ? 2 : 1);
   const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
   if (name.size() > 1 && std::all_of(name.begin() + 1, name.end(), is_digit)) return 0;  // -n4
-  if (has_word(kMpiSwitches, name)) return 0;
+  if (has_word(launcher.switches, name)) return 0;
   if (has_word(kMpiOptional, name)) return !next.starts_with('-') && after.starts_with('-') ? 1 : 0;
   if (!has_word(kMpiPairs, name)) return 1;
   // Hydra takes -genv NAME=VALUE, too.
@@ -52,8 +52,9 @@ size_t values_of_letters(const Launcher& launcher, std::string_view option) {
 size_t skip_options(const Launcher& launcher, const Words& words, size_t i) {
   for (; i < words.size() && !words[i].empty() && words[i][0] == '-'; ++i) {
     if (words[i] == "--") return i + 1;
-    i += launcher.style == OptionStyle::kMpi ? values_of_mpi(words[i], word_at(words, i + 1), word_at(words, i + 2))
-                                             : values_of_letters(launcher, words[i]);
+    i += launcher.style == OptionStyle::kMpi
+             ? values_of_mpi(launcher, words[i], word_at(words, i + 1), word_at(words, i + 2))
+             : values_of_letters(launcher, words[i]);
   }
   return std::min(i, words.size());
 }

@@ -158,7 +158,7 @@ bool is_compared_file(const std::string& path) {
   if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
   const bool is_packed_or_wide =
       content.starts_with('\x1f') || content.starts_with("\xFF\xFE") || content.starts_with("\xFE\xFF");
-  if (is_packed_or_wide || begins_as_json(content) || content.starts_with(kHyperfineCsvStart)) return true;
+  if (is_packed_or_wide || begins_as_json(content) || begins_as_hyperfine_csv(content)) return true;
   // A file of another format, which can't be run: it is told so.
   const bool can_be_run =
       (facts.permissions() & (std::filesystem::perms::owner_exec | std::filesystem::perms::group_exec |

@@ -93,6 +93,29 @@ TEST(ResultFile, OfGoogleBenchmarkHasRepetitionsInTheirUnit) {
   EXPECT_THAT(file.notes, ElementsAre(HasSubstr("1 runs that failed")));
 }
 
+// Without run_type and run_name: aggregates are told by their names, a fit by its members.
+TEST(ResultFile, OfGoogleBenchmarkBefore15) {
+  const ResultFile file = parsed(R"({"context": {}, "benchmarks": [
+    {"name": "BM_a/8", "real_time": 20, "cpu_time": 10, "time_unit": "us", "hits": -nan},
+    {"name": "BM_a/8", "real_time": 22, "cpu_time": 11, "time_unit": "us", "hits": inf},
+    {"name": "BM_a/8_mean", "real_time": 21, "cpu_time": 10.5, "time_unit": "us"},
+    {"name": "BM_a/8_median", "real_time": 21, "cpu_time": 10.5, "time_unit": "us"},
+    {"name": "BM_a/8_stddev", "real_time": 1, "cpu_time": 0.5, "time_unit": "us"},
+    {"name": "BM_b_mean", "real_time": 3, "cpu_time": 1, "time_unit": "ms"},
+    {"name": "BM_b_stddev", "real_time": 0.5, "cpu_time": 0.1, "time_unit": "ms"},
+    {"name": "geo_mean", "real_time": 4, "cpu_time": 4},
+    {"name": "BM_a_BigO", "cpu_coefficient": 2.5, "real_coefficient": 2.5, "big_o": "N", "time_unit": "us"},
+    {"name": "BM_a_RMS", "rms": 0.01}]})");
+  ASSERT_THAT(file.benchmarks, SizeIs(3));
+  EXPECT_EQ(file.benchmarks[0].name, "BM_a/8");
+  EXPECT_THAT(file.benchmarks[0].wall.runs_s, ElementsAre(DoubleEq(20e-6), DoubleEq(22e-6)));
+  EXPECT_EQ(file.benchmarks[1].name, "BM_b");
+  EXPECT_DOUBLE_EQ(file.benchmarks[1].wall.mean_s, 3e-3);
+  EXPECT_DOUBLE_EQ(file.benchmarks[1].wall.deviation_s, 0.5e-3);
+  EXPECT_EQ(file.benchmarks[2].name, "geo_mean");
+  EXPECT_THAT(file.benchmarks[2].wall.runs_s, ElementsAre(DoubleEq(4e-9)));
+}
+
 TEST(ResultFile, OfPytestBenchmarkHasRoundsWhereTheyWereSaved) {
   const ResultFile file = parsed(R"({"machine_info": {}, "version": "4.0.0", "benchmarks": [
     {"name": "test_a", "fullname": "t.py::test_a", "stats": {"mean": 2.0, "stddev": 0.1, "rounds": 3, "data": [1.9, 2.0, 2.1]}},
@@ -153,6 +176,35 @@ TEST(ResultFile, OfJmhHasEachIterationOfEachFork) {
   EXPECT_THAT(file.benchmarks[1].wall.runs_s, ElementsAre(DoubleEq(0.25e-3)));
   EXPECT_EQ(file.benchmarks[2].name, "a.B.y (mode=sample)");
   EXPECT_THAT(file.benchmarks[2].wall.runs_s, ElementsAre(DoubleEq(2e-3)));
+}
+
+// Sampled times are [time, how often] pairs for each iteration of each fork, whose mean is a run.
+TEST(ResultFile, OfJmhHasIterationsOfSampledTimes) {
+  const ResultFile file = parsed(R"([
+    {"benchmark": "a.B.x", "mode": "sample", "primaryMetric": {"score": 9.0, "scoreUnit": "us/op",
+      "rawDataHistogram": [[[[1.0, 3], [5.0, 1]], [[4.0, 2]]], [[[6.0, 1]]]]}},
+    {"benchmark": "a.B.y", "mode": "avgt", "primaryMetric": {"score": "NaN", "scoreUnit": "s/op",
+      "rawData": [[2.0, "NaN"], [3.0]]}}])");
+  ASSERT_THAT(file.benchmarks, SizeIs(2));
+  EXPECT_THAT(file.benchmarks[0].wall.runs_s, ElementsAre(DoubleEq(2e-6), DoubleEq(4e-6), DoubleEq(6e-6)));
+  EXPECT_THAT(file.benchmarks[1].wall.runs_s, ElementsAre(2, 3));
+  EXPECT_THAT(file.notes, ElementsAre("a.B.y: 1 of its iterations have no result and are left out"));
+  for (const char* bad : {"[[[[1.0]]]]", "[[[[1.0, 2, 3]]]]", "[[[[-1.0, 2]]]]", "[[[[1.0, -2]]]]", "[[[7]]]", "[7]"}) {
+    const std::string text = R"([{"benchmark": "x", "primaryMetric": {"score": 1, "scoreUnit": "s/op",)";
+    EXPECT_EQ(refused(text + R"("rawDataHistogram": )" + bad + "}}]").code, "bad-json-field") << bad;
+  }
+}
+
+TEST(ResultFile, OfHyperfineAsCsvSavedBySpreadsheets) {
+  const ResultFile file = parsed("command;mean;stddev;user;parameter_n\nsort;0,5;0,125;0,75;1.000\n");
+  ASSERT_THAT(file.benchmarks, SizeIs(1));
+  EXPECT_EQ(file.benchmarks[0].name, "sort (n=1000)");
+  EXPECT_DOUBLE_EQ(file.benchmarks[0].wall.mean_s, 0.5);
+  EXPECT_DOUBLE_EQ(file.benchmarks[0].wall.deviation_s, 0.125);
+  EXPECT_EQ(file.benchmarks[0].busy_cpus, 1.5);
+  EXPECT_THAT(file.notes, ElementsAre("the table was read with columns separated by semicolons; decimal commas, points "
+                                      "between thousands"));
+  EXPECT_THAT(parsed("\"command\",\"mean\",\"stddev\"\n\"sort\",0.5,\n").benchmarks, SizeIs(1));
 }
 
 TEST(ResultFile, OfHyperfineAsCsvHasMeans) {
@@ -223,7 +275,8 @@ TEST(ComparedFile, IsNoCommand) {
   std::ofstream(json) << "\n {\"results\": [{\"command\": \"x\", \"times\": [1]}]}";
   std::ofstream(script) << "#!/bin/sh\n";
   EXPECT_TRUE(is_compared_file(json));
-  for (const char* text : {"[1]", "\xEF\xBB\xBF{}", "\xFF\xFE{", "\x1f\x8b", "command,mean,stddev\n"}) {
+  for (const char* text :
+       {"[1]", "\xEF\xBB\xBF{}", "\xFF\xFE{", "\x1f\x8b", "command,mean,stddev\n", "command;mean;stddev\n"}) {
     std::ofstream(script) << text;
     EXPECT_TRUE(is_compared_file(script)) << text;
   }

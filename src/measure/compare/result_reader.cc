@@ -14,12 +14,13 @@
 #include "base/json.h"
 #include "base/python_json.h"
 #include "base/text.h"
+#include "measure/compare/google_results.h"
+#include "measure/compare/result_collector.h"
 
 namespace perfcast::measure {
 namespace {
 
 constexpr size_t kMostBenchmarks = 100'000;
-constexpr int64_t kMostRuns = 1'000'000'000;  // of a mean
 constexpr const char* kExpected =
     "hyperfine's JSON or CSV (--export-json, --export-csv), JSON of Google Benchmark (--benchmark_out), "
     "pytest-benchmark (--benchmark-json) or JMH (-rf json), or a profile of perfcast";
@@ -59,115 +60,11 @@ bool has_values(const Json& object, const char* key) {
   return object.is_object() && found != object.end() && found->is_array() && !found->empty();
 }
 
-// Reads entries one by one and keeps every mistake.
-class ResultReader {
- public:
-  ResultReader(const Json& json, const std::string& source) : json_(json) { file_.path = source; }
-  Result<ResultFile> hyperfine();
-  Result<ResultFile> google_benchmark();
-  Result<ResultFile> pytest_benchmark();
-  Result<ResultFile> jmh();
-
- private:
-  std::string at(const char* list, size_t i) const { return fmt::format("{}: {}[{}]", file_.path, list, i); }
-  void take_complaints(const JsonReader& reader) {
-    complaints_.insert(complaints_.end(), reader.complaints().begin(), reader.complaints().end());
-  }
-  // A list of times. Those of 0 are shorter than what the clock tells apart, and left out; below 0 is a mistake.
-  std::vector<double> times(JsonReader& reader, const char* key, const std::string& name);
-  void note_zeros(const std::string& name, size_t zeros, size_t all);
-  // Mean and deviation where there are no single runs.
-  void summarise(const std::string& name, JsonReader& reader, const char* mean, const char* deviation, int64_t count,
-                 TimedRuns& runs);
-  void add(BenchmarkRuns benchmark);
-  Result<ResultFile> finish();
-  // machine_info of pytest-benchmark, whose "cpu" is what py-cpuinfo found; what is of another kind says nothing.
-  void take_python_host();
-  void add_google_entry(const Json& entry, const std::string& path);
-
-  const Json& json_;
-  ResultFile file_;
-  std::vector<std::string> complaints_;
-  std::map<std::string, size_t> index_;  // by name
-  // Google Benchmark: aggregates by the name of the run, used where there are no single runs of it.
-  std::map<std::string, BenchmarkRuns> aggregates_;
-  std::vector<std::string> aggregate_order_;
-  std::map<std::string, std::vector<std::pair<int64_t, int64_t>>> places_;  // by name: families and instances
-  struct Runs {
-    size_t all = 0, zero = 0;
-  };
-  std::map<std::string, Runs> runs_of_;  // by name
-  size_t failed_ = 0;
-};
-
-void ResultReader::note_zeros(const std::string& name, size_t zeros, size_t all) {
-  if (zeros == 0) return;
-  file_.notes.push_back(fmt::format("{}: {} of {} times are 0, less than the clock can tell, and are left out{}",
-                                    printable(name), zeros, all, zeros == all ? ": nothing of it is compared" : ""));
-}
-
-std::vector<double> ResultReader::times(JsonReader& reader, const char* key, const std::string& name) {
-  std::vector<double> values;
-  const Json* list = reader.array(key);
-  if (list == nullptr) return values;
-  for (const Json& item : *list) {
-    const double value = item.is_number() ? item.get<double>() : -1;
-    if (!(value >= 0) || !std::isfinite(value)) {
-      reader.complain(key, item.is_number() ? "a time below 0" : "what is no number", "times in seconds");
-      return {};
-    }
-    if (value > 0) values.push_back(value);
-  }
-  note_zeros(name, list->size() - values.size(), list->size());
-  return values;
-}
-
-void ResultReader::summarise(const std::string& name, JsonReader& reader, const char* mean, const char* deviation,
-                             int64_t count, TimedRuns& runs) {
-  runs.mean_s = reader.number(mean);
-  runs.deviation_s = reader.optional_number(deviation).value_or(0);
-  runs.count = std::clamp<int64_t>(count, 0, kMostRuns);
-  if (runs.mean_s > 0 && runs.deviation_s >= 0) return;
-  if (reader.complaints().empty()) {
-    if (runs.mean_s == 0 && runs.deviation_s >= 0) {
-      note_zeros(name, 1, 1);
-    } else {
-      reader.complain(mean, "no time above 0", "a mean above 0 and a deviation of 0 or more");
-    }
-  }
-  runs = TimedRuns();
-}
-
-void ResultReader::add(BenchmarkRuns benchmark) {
-  if (!benchmark.wall.is_known() && !benchmark.cpu.is_known()) return;
-  const std::string name = benchmark.name;
-  for (int n = 2; index_.contains(benchmark.name); ++n) benchmark.name = fmt::format("{} #{}", name, n);
-  index_[benchmark.name] = file_.benchmarks.size();
-  file_.benchmarks.push_back(std::move(benchmark));
-}
-
-Result<ResultFile> ResultReader::finish() {
-  if (!complaints_.empty()) {
-    constexpr size_t kShown = 5;
-    std::vector<std::string> shown(complaints_.begin(),
-                                   complaints_.begin() + static_cast<ptrdiff_t>(std::min(kShown, complaints_.size())));
-    std::string text = join(shown, "; ");
-    if (complaints_.size() > kShown) text += fmt::format("; and {} more", complaints_.size() - kShown);
-    return Error{"bad-json-field", text, file_.path, "the file as " + file_.tool + " wrote it"};
-  }
-  if (file_.benchmarks.empty()) {
-    const std::string why = file_.notes.empty() ? "" : ": " + join(file_.notes, "; ");
-    return Error{"no-results", "there is no benchmark with times in it" + why, file_.path,
-                 "results of at least one benchmark, with times above 0"};
-  }
-  return std::move(file_);
-}
-
-Result<ResultFile> ResultReader::hyperfine() {
-  file_.tool = "hyperfine";
-  const Json& list = json_.at("results");
+Result<ResultFile> hyperfine(const Json& json, const std::string& source) {
+  ResultCollector results("hyperfine", source);
+  const Json& list = json.at("results");
   for (size_t i = 0; i < list.size(); ++i) {
-    JsonReader reader(list[i], at("results", i));
+    JsonReader reader(list[i], results.at("results", i));
     BenchmarkRuns benchmark;
     Parameters named(reader.string("command"));
     named.add(reader.object("parameters"));
@@ -175,115 +72,36 @@ Result<ResultFile> ResultReader::hyperfine() {
                mean_s = reader.optional_number("mean");
     if (user_s && mean_s && *mean_s > 0) benchmark.busy_cpus = (*user_s + system_s.value_or(0)) / *mean_s;
     benchmark.name = named.name();
-    benchmark.wall.runs_s = times(reader, "times", benchmark.name);
+    benchmark.wall.runs_s = results.times(reader, "times", benchmark.name);
     if (!has_values(list[i], "times") && reader.complaints().empty()) {
       // --export-json has single runs since 1.6; without, the number of runs is nowhere.
-      summarise(benchmark.name, reader, "mean", "stddev", 1, benchmark.wall);
+      results.summarise(benchmark.name, reader, "mean", "stddev", 1, benchmark.wall);
     }
     size_t failed = 0;
     if (const Json* codes = reader.array("exit_codes")) {
       for (const Json& code : *codes) failed += code.is_number_integer() && code == 0 ? 0 : 1;
     }
     if (failed > 0) {
-      file_.notes.push_back(
+      results.file().notes.push_back(
           fmt::format("{}: {} of its runs failed, and count as they are", printable(benchmark.name), failed));
     }
-    take_complaints(reader);
-    add(std::move(benchmark));
+    results.take_complaints(reader);
+    results.add(std::move(benchmark));
   }
-  return finish();
+  return results.finish();
 }
 
-void ResultReader::add_google_entry(const Json& entry, const std::string& path) {
-  JsonReader reader(entry, path);
-  const std::string own_name = reader.string("name");
-  std::string name = reader.string_or("run_name", own_name);
-  // Benchmarks that are registered twice under a name differ in these alone.
-  const std::pair place{reader.integer_or("family_index", -1), reader.integer_or("per_family_instance_index", -1)};
-  std::vector<std::pair<int64_t, int64_t>>& places = places_[name];
-  auto found = std::find(places.begin(), places.end(), place);
-  if (found == places.end()) found = places.insert(places.end(), place);
-  if (found != places.begin()) name += fmt::format(" #{}", found - places.begin() + 1);
-  const std::string type = reader.string_or("run_type", "iteration");
-  if (reader.boolean_or("error_occurred", false) || entry.contains("skipped")) {
-    ++failed_;
-    return;
-  }
-  const std::string aggregate = reader.string_or("aggregate_name", "");
-  const bool is_used = type == "iteration" || aggregate == "mean" || aggregate == "stddev";
-  if (!is_used || reader.string_or("aggregate_unit", "time") != "time") return;
-  static const std::map<std::string, double> kUnits = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
-  const std::string unit_name = reader.string_or("time_unit", "ns");
-  const auto unit = kUnits.find(unit_name);
-  if (unit == kUnits.end()) reader.complain("time_unit", "'" + printable(unit_name) + "'", "ns, us, ms or s");
-  const double wall = reader.number("real_time"), cpu = reader.number("cpu_time");
-  if (reader.complaints().empty() && type == "iteration" && !(wall >= 0))
-    reader.complain("real_time", "a time below 0", "times");
-  take_complaints(reader);
-  if (!reader.complaints().empty() || unit == kUnits.end()) return;
-  if (type == "iteration") {
-    ++runs_of_[name].all;
-    if (wall == 0) {
-      ++runs_of_[name].zero;
-      return;
-    }
-    if (!index_.contains(name)) {
-      index_[name] = file_.benchmarks.size();
-      file_.benchmarks.push_back({name, {}, {}});
-    }
-    BenchmarkRuns& benchmark = file_.benchmarks[index_[name]];
-    // CPU time may be that of all threads, or of the first alone.
-    benchmark.busy_cpus = std::max(static_cast<double>(reader.integer_or("threads", 1)), cpu / wall);
-    benchmark.wall.runs_s.push_back(wall * unit->second);
-    if (cpu > 0) benchmark.cpu.runs_s.push_back(cpu * unit->second);
-    return;
-  }
-  if (!aggregates_.contains(name)) aggregate_order_.push_back(name);
-  BenchmarkRuns& of = aggregates_[name];
-  of.name = name;
-  const int64_t count = std::clamp<int64_t>(reader.integer_or("repetitions", 1), 1, kMostRuns);
-  for (auto [runs, time] : {std::pair{&of.wall, wall}, {&of.cpu, cpu}}) {
-    if (!(time >= 0)) continue;
-    (aggregate == "mean" ? runs->mean_s : runs->deviation_s) = time * unit->second;
-    if (aggregate == "mean" && time > 0) runs->count = count;
-  }
-}
-
-Result<ResultFile> ResultReader::google_benchmark() {
-  file_.tool = "Google Benchmark";
-  if (json_.contains("context") && json_.at("context").is_object()) {
-    // It writes no CPU's name, but what --benchmark_context=cpu_model=... gave.
-    for (const char* key : {"cpu_model", "cpu_name", "cpu"}) {
-      const auto found = json_.at("context").find(key);
-      if (file_.host.name.empty() && found != json_.at("context").end() && found->is_string())
-        file_.host.name = found->get<std::string>();
-    }
-  }
-  const Json& list = json_.at("benchmarks");
-  for (size_t i = 0; i < list.size(); ++i) add_google_entry(list[i], at("benchmarks", i));
-  for (BenchmarkRuns& benchmark : file_.benchmarks) {
-    // A run of no CPU time that the system counts leaves none to compare.
-    if (benchmark.cpu.runs_s.size() != benchmark.wall.runs_s.size()) benchmark.cpu = TimedRuns();
-  }
-  for (const auto& [name, runs] : runs_of_) note_zeros(name, runs.zero, runs.all);
-  for (const std::string& name : aggregate_order_) {
-    if (!index_.contains(name) && !runs_of_.contains(name)) add(std::move(aggregates_[name]));
-  }
-  if (failed_ > 0) file_.notes.push_back(fmt::format("{} runs that failed or were skipped are left out", failed_));
-  return finish();
-}
-
-void ResultReader::take_python_host() {
-  const Json& machine = json_.at("machine_info");
-  if (!machine.is_object()) return;
+// machine_info of pytest-benchmark, whose "cpu" is what py-cpuinfo found; what is of another kind says nothing.
+HostFacts python_host(const Json& machine) {
+  HostFacts host;
+  if (!machine.is_object()) return host;
   const auto text_of = [](const Json& object, const char* key) {
     const auto found = object.find(key);
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
   };
-  HostFacts& host = file_.host;
   host.arch = arch_key(text_of(machine, "machine"));
   const auto cpu = machine.find("cpu");
-  if (cpu == machine.end() || !cpu->is_object()) return;
+  if (cpu == machine.end() || !cpu->is_object()) return host;
   host.name = text_of(*cpu, "brand_raw");
   if (host.name.empty()) host.name = text_of(*cpu, "brand");  // before py-cpuinfo 6
   host.vendor = text_of(*cpu, "vendor_id_raw");
@@ -302,14 +120,15 @@ void ResultReader::take_python_host() {
       if (flag.is_string()) host.cpu_flags.push_back(flag.get<std::string>());
     }
   }
+  return host;
 }
 
-Result<ResultFile> ResultReader::pytest_benchmark() {
-  file_.tool = "pytest-benchmark";
-  take_python_host();
-  const Json& list = json_.at("benchmarks");
+Result<ResultFile> pytest_benchmark(const Json& json, const std::string& source) {
+  ResultCollector results("pytest-benchmark", source);
+  results.file().host = python_host(json.at("machine_info"));
+  const Json& list = json.at("benchmarks");
   for (size_t i = 0; i < list.size(); ++i) {
-    JsonReader reader(list[i], at("benchmarks", i));
+    JsonReader reader(list[i], results.at("benchmarks", i));
     BenchmarkRuns benchmark;
     benchmark.name = reader.string_or("fullname", reader.string_or("name", ""));
     if (benchmark.name.empty()) reader.complain("fullname", "nothing", "the name of a test");
@@ -317,16 +136,16 @@ Result<ResultFile> ResultReader::pytest_benchmark() {
     named.add(reader.object("params"));
     benchmark.name = named.name();
     if (const Json* stats = reader.require_object("stats")) {
-      JsonReader of(*stats, at("benchmarks", i) + ".stats");
-      benchmark.wall.runs_s = times(of, "data", benchmark.name);
+      JsonReader of(*stats, results.at("benchmarks", i) + ".stats");
+      benchmark.wall.runs_s = results.times(of, "data", benchmark.name);
       if (!has_values(*stats, "data") && of.complaints().empty())
-        summarise(benchmark.name, of, "mean", "stddev", of.integer_or("rounds", 1), benchmark.wall);
-      take_complaints(of);
+        results.summarise(benchmark.name, of, "mean", "stddev", of.integer_or("rounds", 1), benchmark.wall);
+      results.take_complaints(of);
     }
-    take_complaints(reader);
-    add(std::move(benchmark));
+    results.take_complaints(reader);
+    results.add(std::move(benchmark));
   }
-  return finish();
+  return results.finish();
 }
 
 // "ns/op" and "ops/ms": seconds of the unit, and whether it is a rate.
@@ -344,16 +163,77 @@ std::optional<JmhUnit> jmh_unit(const std::string& text) {
   return JmhUnit{unit->second, is_rate};
 }
 
+// An iteration's time or rate: a number, or of sampled times their mean over [time, how often] pairs. What ended
+// without one is written as "NaN".
+std::optional<double> jmh_score(const Json& value, JsonReader& reader) {
+  double sum = 0, count = 0;
+  const auto add = [&](const Json& score, const Json& times) {
+    const bool is_sane = score.is_number() && score >= 0 && times.is_number() && times >= 0;
+    if (!is_sane) reader.complain("rawData", "what is no time or rate", "numbers of 0 or more");
+    if (!is_sane) return;
+    sum += score.get<double>() * times.get<double>();
+    count += times.get<double>();
+  };
+  if (value.is_string() && value == "NaN") return std::nullopt;
+  if (!value.is_array()) add(value, 1);
+  if (value.is_array()) {
+    for (const Json& pair : value) {
+      const bool is_pair = pair.is_array() && pair.size() == 2;
+      add(is_pair ? pair[0] : Json(), is_pair ? pair[1] : Json());
+    }
+  }
+  if (!(count > 0) || !std::isfinite(sum)) return std::nullopt;
+  return sum / count;
+}
+
 // Each iteration's time of an operation is a run: rawData has a list of them for each fork.
-Result<ResultFile> ResultReader::jmh() {
-  file_.tool = "JMH";
+void take_jmh_metric(const Json& metric, const std::string& path, ResultCollector& results, BenchmarkRuns& benchmark) {
+  JsonReader reader(metric, path);
+  const std::string text = reader.string("scoreUnit");
+  const auto unit = jmh_unit(text);
+  if (!unit && reader.complaints().empty())
+    reader.complain("scoreUnit", "'" + printable(text) + "'", "such as ns/op, ops/s");
+  std::vector<double> scores;
+  size_t zeros = 0, missing = 0;
+  const auto take = [&](const Json& value) {
+    const auto score = jmh_score(value, reader);
+    if (!score) ++missing;
+    if (score && *score == 0) ++zeros;
+    if (score && *score > 0) scores.push_back(*score);
+  };
+  for (const char* key : {"rawData", "rawDataHistogram"}) {
+    const Json* forks = reader.array(key);
+    for (size_t i = 0; forks != nullptr && i < forks->size(); ++i) {
+      const Json& fork = (*forks)[i];
+      if (!fork.is_array()) reader.complain(key, "what is no list", "a list of numbers for each fork");
+      for (const Json& value : fork) take(value);
+    }
+  }
+  if (scores.empty() && zeros + missing == 0) {
+    const Json* score = reader.member("score");
+    if (score == nullptr) reader.complain("score", "nothing", "a number");
+    if (score != nullptr) take(*score);
+  }
+  results.note_zeros(benchmark.name, zeros, zeros + scores.size());
+  if (missing > 0 && reader.complaints().empty()) {
+    results.file().notes.push_back(
+        fmt::format("{}: {} of its iterations have no result and are left out", printable(benchmark.name), missing));
+  }
+  results.take_complaints(reader);
+  for (const double score : scores) {
+    if (unit) benchmark.wall.runs_s.push_back(unit->is_rate ? unit->seconds / score : unit->seconds * score);
+  }
+}
+
+Result<ResultFile> jmh(const Json& json, const std::string& source) {
+  ResultCollector results("JMH", source);
   std::map<std::string, std::set<std::string>> modes;
-  for (const Json& entry : json_) {
-    JsonReader reader(entry, file_.path);
+  for (const Json& entry : json) {
+    JsonReader reader(entry, source);
     modes[reader.string_or("benchmark", "")].insert(reader.string_or("mode", ""));
   }
-  for (size_t i = 0; i < json_.size(); ++i) {
-    JsonReader reader(json_[i], fmt::format("{}: [{}]", file_.path, i));
+  for (size_t i = 0; i < json.size(); ++i) {
+    JsonReader reader(json[i], results.at("", i));
     Parameters named(reader.string("benchmark"));
     named.add(reader.object("params"));
     const std::string mode = reader.string_or("mode", "");
@@ -361,44 +241,12 @@ Result<ResultFile> ResultReader::jmh() {
     BenchmarkRuns benchmark;
     benchmark.busy_cpus = static_cast<double>(reader.integer_or("threads", 1));
     benchmark.name = named.name();
-    if (const Json* metric = reader.require_object("primaryMetric")) {
-      JsonReader of(*metric, reader.path("primaryMetric"));
-      const std::string text = of.string("scoreUnit");
-      const auto unit = jmh_unit(text);
-      if (!unit && of.complaints().empty())
-        of.complain("scoreUnit", "'" + printable(text) + "'", "such as ns/op, ops/s");
-      std::vector<double> scores;
-      size_t zeros = 0;
-      const auto take = [&](const Json& value) {
-        if (!value.is_number() || !(value.get<double>() >= 0)) {
-          of.complain("rawData", "what is no time or rate", "numbers of 0 or more");
-        } else if (value == 0) {
-          ++zeros;
-        } else {
-          scores.push_back(value.get<double>());
-        }
-      };
-      if (const Json* forks = of.array("rawData")) {
-        for (const Json& fork : *forks) {
-          if (!fork.is_array()) of.complain("rawData", "what is no list", "a list of numbers for each fork");
-          for (const Json& value : fork) take(value);
-        }
-      }
-      if (scores.empty() && zeros == 0) {  // sampled times have a histogram in its place
-        const double score = of.number("score");
-        if (of.complaints().empty()) take(score);
-      }
-      note_zeros(benchmark.name, zeros, zeros + scores.size());
-      take_complaints(of);
-      if (unit) {
-        for (const double score : scores)
-          benchmark.wall.runs_s.push_back(unit->is_rate ? unit->seconds / score : unit->seconds * score);
-      }
-    }
-    take_complaints(reader);
-    add(std::move(benchmark));
+    if (const Json* metric = reader.require_object("primaryMetric"))
+      take_jmh_metric(*metric, reader.path("primaryMetric"), results, benchmark);
+    results.take_complaints(reader);
+    results.add(std::move(benchmark));
   }
-  return finish();
+  return results.finish();
 }
 
 bool is_list(const Json& json, const char* key) { return json.contains(key) && json.at(key).is_array(); }
@@ -413,7 +261,9 @@ Error too_many(const std::string& source) {
 
 // Means of runs whose number the file doesn't have.
 Result<ResultFile> hyperfine_csv(std::string_view text, const std::string& source) {
-  const auto table = CsvTable::parse(text, source);
+  // Behind commas as hyperfine writes it; otherwise a spreadsheet has saved it in a form of its own.
+  const auto table =
+      text.starts_with("command,") ? CsvTable::parse(text, source) : CsvTable::parse_any_form(text, source);
   if (!table) return table.error();
   if (table->rows() > kMostBenchmarks) return too_many(source);
   Json results = Json::array();
@@ -424,7 +274,7 @@ Result<ResultFile> hyperfine_csv(std::string_view text, const std::string& sourc
       const std::string value(table->cell(row, i));
       if (name == "command") entry[name] = value;
       if (name.starts_with("parameter_")) entry["parameters"][name.substr(10)] = value;
-      if (name != "mean" && name != "stddev") continue;
+      if (name != "mean" && name != "stddev" && name != "user" && name != "system") continue;
       const auto number = table->number(row, i);
       if (!number) return number.error();
       if (*number) entry[name] = **number;
@@ -432,14 +282,16 @@ Result<ResultFile> hyperfine_csv(std::string_view text, const std::string& sourc
     results.push_back(std::move(entry));
   }
   const Json json{{"results", results}};
-  return ResultReader(json, source).hyperfine();
+  auto file = hyperfine(json, source);
+  if (file && !table->form().empty()) file->notes.push_back("the table was read with " + table->form());
+  return file;
 }
 
 Result<ResultFile> results_in(const Json& json, const std::string& source) {
   const Error unknown = unknown_format(source);
   if (json.is_array() && !json.empty() && json[0].is_object() && json[0].contains("primaryMetric")) {
     if (json.size() > kMostBenchmarks) return too_many(source);
-    return ResultReader(json, source).jmh();
+    return jmh(json, source);
   }
   if (!json.is_object()) return unknown;
   const char* list = is_list(json, "results") ? "results" : "benchmarks";
@@ -449,9 +301,8 @@ Result<ResultFile> results_in(const Json& json, const std::string& source) {
   const Json* first = json.at(list).empty() ? nullptr : &json.at(list)[0];
   const auto has = [&](const char* key) { return first == nullptr || (first->is_object() && first->contains(key)); };
   if (!has(list == std::string_view("results") ? "command" : "name") && !has("fullname")) return unknown;
-  ResultReader reader(json, source);
-  if (is_list(json, "results")) return reader.hyperfine();
-  return json.contains("machine_info") ? reader.pytest_benchmark() : reader.google_benchmark();
+  if (is_list(json, "results")) return hyperfine(json, source);
+  return json.contains("machine_info") ? pytest_benchmark(json, source) : google_results(json, source);
 }
 
 }  // namespace
@@ -459,12 +310,21 @@ Result<ResultFile> results_in(const Json& json, const std::string& source) {
 Result<ResultFile> parse_result_file(std::string_view text, const std::string& source) {
   std::string_view content = text;
   if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
-  if (content.starts_with(kHyperfineCsvStart)) return hyperfine_csv(content, source);
+  if (begins_as_hyperfine_csv(content)) return hyperfine_csv(content, source);
   if (trim(content).empty()) return Error{"no-results", "the file is empty", source, kExpected};
   if (!begins_as_json(content)) return unknown_format(source);
   const auto json = parse_python_json(content, source);  // counters may be NaN
   if (!json) return json.error();
   return results_in(*json, source);
+}
+
+bool begins_as_hyperfine_csv(std::string_view text) {
+  for (const char separator : {',', ';', '\t', '|'}) {
+    for (const char* const quote : {"", "\""}) {
+      if (text.starts_with(fmt::format("{0}command{0}{1}{0}mean{0}{1}", quote, separator))) return true;
+    }
+  }
+  return false;
 }
 
 bool begins_as_json(std::string_view text) {

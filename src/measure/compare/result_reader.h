@@ -7,7 +7,8 @@
 
 namespace perfcast::measure {
 
-inline constexpr std::string_view kHyperfineCsvStart = "command,mean,";
+// "command,mean," between whatever separators and quotes.
+bool begins_as_hyperfine_csv(std::string_view text);
 
 // An object or a list, behind blanks.
 bool begins_as_json(std::string_view text);
