@@ -45,7 +45,7 @@ struct EngineConstants {
   double eager_layer_ms = 0;             // ... for each layer
   double eager_several_ratio = 1;        // ... times this where several devices share the model
   double operand_feed_loss = 0;          // of the peak, per 1,024 FLOP that a multiprocessor does in a cycle
-  double flops_per_w = 0;                // that the board's power feeds, at 4 nm; 0: power limits nothing
+  double flops_per_j = 0;                // that the board's power feeds, at 4 nm; 0: power limits nothing
   double overlap_exponent = 1;           // p of (products^p + weights^p)^(1/p) in prefill; 1: one after the other
   double link_bandwidth_share = 0;       // of the link's sheet speed that an all-reduce gets
   double pcie_bandwidth_share = 0;       // likewise PCI Express

@@ -64,8 +64,10 @@ std::string unmeasured_in_words(uint32_t unmeasured);
 struct EngineWork {
   EngineRequest request;
   double layers = 0;
-  double kernels_per_layer = 0;   // beside EngineConstants::layer_kernels: norms, and what experts and latents add
-  double weight_bytes = 0;        // of all layers, that one step of the batch reads
+  double kernels_per_layer = 0;  // beside EngineConstants::layer_kernels: norms, and what experts and latents add
+  double dense_bytes = 0;        // weights of all layers but their routed experts
+  double expert_bytes = 0;       // of all routed experts of all layers
+  double experts = 0, active_experts = 0;
   double head_bytes = 0;          // of the language head
   double product_flops = 0;       // of layers' products, for one token
   double product_fill_flops = 0;  // ... that one further value of their inner sizes adds
@@ -74,12 +76,14 @@ struct EngineWork {
   double attention_layers = 0, windowed_layers = 0, window_tokens = 0;
   double cache_bytes_per_token = 0;       // of one layer
   double attention_flops_per_key = 0;     // of one layer and new token
+  double prefill_flops_per_key = 0;       // ... of a prompt
   double activation_bytes_per_token = 0;  // of all layers, in prefill
   double hidden = 0;
-  double experts = 0, active_experts = 0, expert_bytes = 0;  // expert_bytes: all experts of all layers
+  double state_bytes = 0;  // read and written for one token: state-space layers
   uint32_t unmeasured = 0;
 
-  double context_tokens() const;  // mean of further tokens: the prompt and half the output
+  double context_tokens() const;             // mean of further tokens: the prompt and half the output
+  double weight_bytes(double tokens) const;  // that a step of so many tokens reads: experts that one of them visits
 };
 // "bad-usage" names a field of the request; those of build_operators(). Decoders only: "no-decoder".
 Result<EngineWork> engine_work(const LlmConfig& config, const EngineRequest& request);

@@ -28,6 +28,7 @@ struct DeviceFacts {
   double clock_hz = kUnknown;               // boost
   double power_w = kUnknown;                // of the board, as sold
   double link_bytes_per_s = kUnknown;       // to its peers in one node, one direction
+  double linked_devices = kUnknown;         // that this link joins, each to all: 2 is a bridge; not known: all of a node
   double host_link_bytes_per_s = kUnknown;  // to the memory of its host, one direction
   // Dense peak, FLOP/s (a multiply-add is two), without sparsity; by MathMode.
   double peak_flops[kMathModes] = {kUnknown, kUnknown, kUnknown, kUnknown, kUnknown};
