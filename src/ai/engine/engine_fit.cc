@@ -159,6 +159,7 @@ EngineRows engine_rows(const std::vector<VllmPoint>& points, const DeviceCatalog
     EngineRow row;
     row.device_name = point.gpu;
     row.model_name = config->name;
+    row.server = point.vendor + "/" + point.server;
     row.work = std::move(*work);
     row.device = **device;
     if (auto host = hosts.find(point.cpu)) {

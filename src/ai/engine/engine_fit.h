@@ -17,6 +17,7 @@ namespace perfcast::ai {
 // One measured stream with all that its forecast needs.
 struct EngineRow {
   std::string device_name, model_name;  // as the points name the device, as perfcast names the model
+  std::string server;                   // "gcp/a2-highgpu-1g"
   EngineWork work;
   DeviceFacts device;
   EngineHost host;
@@ -54,14 +55,13 @@ struct EngineRowForecast {
 };
 EngineRowForecast forecast_row(const EngineProfile& profile, const EngineRow& row);
 
-// Standard deviations of the logs of measured over forecast times of groups that were left out: the root of the mean
-// over groups of their weighted mean squares, as a new group will have it.
+// What the interval of a new device or model is made of: groups that were left out, and their errors.
 struct LeftOutResidual {
   std::string group;
   double log_ratio = 0, weight = 1;
 };
 struct LeftOutSpread {
-  double log_sd = 0;
+  double log_sd = 0;  // root of the mean over groups of their weighted mean squares
   int64_t groups = 0;
 };
 LeftOutSpread left_out_spread(const std::vector<LeftOutResidual>& residuals);

@@ -55,8 +55,8 @@ EngineSpread spread_from(const Json& json, const std::string& path, std::vector<
   JsonReader in(json, path);
   EngineSpread spread;
   for (const SpreadNumber& number : kSpreadNumbers) spread.*number.member = within(in, number.name, 0, kMostLogSd);
-  spread.one_devices = in.optional_integer("one_devices", 0, 1000000).value_or(0);
-  spread.several_devices = in.optional_integer("several_devices", 0, 1000000).value_or(0);
+  spread.one_groups = in.optional_integer("one_groups", 0, 1000000).value_or(0);
+  spread.several_groups = in.optional_integer("several_groups", 0, 1000000).value_or(0);
   in.refuse_others();
   complaints.insert(complaints.end(), in.complaints().begin(), in.complaints().end());
   return spread;
@@ -128,8 +128,8 @@ Json to_json(const EngineProfile& profile) {
     constants[constant.name] = profile.constants.*constant.member;
   }
   for (const SpreadNumber& number : kSpreadNumbers) spread[number.name] = profile.spread.*number.member;
-  spread["one_devices"] = profile.spread.one_devices;
-  spread["several_devices"] = profile.spread.several_devices;
+  spread["one_groups"] = profile.spread.one_groups;
+  spread["several_groups"] = profile.spread.several_groups;
   json["constants"] = std::move(constants);
   json["spread"] = std::move(spread);
   return json;

@@ -60,12 +60,13 @@ struct EngineConstants {
   double cache_memory_share = 0.9;  // of the device's memory that weights and cache may take
 };
 
-// Widths of 90% intervals. Of a device that nobody measured: standard deviations of the log of measured over forecast
-// times, means over devices left out; by the number of those devices, Student's t stands in for the normal quantile.
+// Widths of 90% intervals of what nobody measured: standard deviations of the log of measured over forecast times, the
+// root of the mean over left-out groups (each a device or a model) of their mean squares. By the number of groups,
+// Student's t stands in for the normal quantile.
 struct EngineSpread {
   double token_one_log_sd = 0, token_several_log_sd = 0;  // client's time per token: one device, several
   double first_one_log_sd = 0, first_several_log_sd = 0;  // first token
-  int64_t one_devices = 0, several_devices = 0;           // 0: not measured, the normal quantile
+  int64_t one_groups = 0, several_groups = 0;             // 0: not measured, the normal quantile
   double unknown_host_token_log_sd = 0;                   // added in quadrature where the host's level isn't known
   double unknown_host_first_log_sd = 0;
   double unmeasured_log_sd = 0;  // ... for each of EngineForecast::unmeasured

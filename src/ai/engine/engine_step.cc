@@ -289,8 +289,8 @@ Result<EngineForecast> forecast_engine(const EngineProfile& profile, const Engin
   forecast.unmeasured = work.unmeasured | (device.vendor == "NVIDIA" || device.vendor.empty() ? 0U : kUnmeasuredVendor);
   const EngineSpread& spread = profile.spread;
   const bool several = is_several(work);
-  const int64_t devices = several ? spread.several_devices : spread.one_devices;
-  const double quantile = devices > 1 ? student_quantile(0.95, real(devices - 1)) : kNormal95;
+  const int64_t groups = several ? spread.several_groups : spread.one_groups;
+  const double quantile = groups > 1 ? student_quantile(0.95, real(groups - 1)) : kNormal95;
   double unmeasured = 0;  // variance
   for (uint32_t bits = forecast.unmeasured; bits != 0; bits &= bits - 1) {
     unmeasured += spread.unmeasured_log_sd * spread.unmeasured_log_sd;

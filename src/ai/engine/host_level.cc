@@ -80,6 +80,19 @@ struct CpuServers {  // of one CPU model
 // Four digits: more isn't known.
 double rounded(double level) { return std::round(level * 1e4) / 1e4; }
 
+// "epyc 9_5" of "AMD EPYC 9575F": the first digit is the series and the last the generation, also of what clouds have
+// made for them ("9R45"). Empty: no such name.
+std::string epyc_series(const std::string& name) {
+  const std::vector<std::string> words = split(cpu_name_key(name), ' ');
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    const std::string& number = words[i + 1];
+    if (words[i] != "epyc" || number.size() < 4 || !is_digit(number[0]) || !is_digit(number[3])) continue;
+    return std::string("epyc ") + number[0] + "_" + number[3];
+  }
+  return "";
+}
+
 EngineHost host_of(const std::string& cpu, double level, const std::string& design) {
   EngineHost host;
   host.cpu = cpu;
@@ -183,10 +196,15 @@ Result<EngineHost> HostLevels::find(const std::string& cpu) const {
     if (best == nullptr || weight(level) > weight(*best)) best = &level;
   }
   if (best != nullptr) return host_of(best->name, best->level, best->design);
-  const std::string design = core_design(identity_of_name(cpu));
+  const std::string own_design = core_design(identity_of_name(cpu)), series = epyc_series(cpu);
+  std::string design;
   std::vector<double> kin;
   for (const HostLevel& level : levels_) {
-    if (design != "unknown" && level.design == design) kin.push_back(level.level);
+    const bool is_kin = (own_design != "unknown" && level.design == own_design) ||
+                        (own_design == "unknown" && !series.empty() && epyc_series(level.name) == series);
+    if (!is_kin) continue;
+    design = level.design;
+    kin.push_back(level.level);
   }
   if (kin.empty()) {
     return usage_error("unknown-cpu", "no level of a CPU named '" + printable(cpu.substr(0, 80)) + "' is known", "",
