@@ -42,10 +42,12 @@ EngineProfile borrowed(const EngineProfile& vllm, const char* name, const char* 
   profile.basis = EngineBasis::kWeaklyMeasured;
   profile.source = "constants of vllm; no single streams of this engine";
   profile.rows = 0;
+  profile.models.clear();
   EngineSpread& spread = profile.spread;
   spread.token_one_log_sd = spread.token_several_log_sd = 0.25;
   spread.first_one_log_sd = spread.first_several_log_sd = 0.6;
-  spread.one_groups = spread.several_groups = 0;
+  spread.devices = 0;
+  spread.new_model_token_log_sd = spread.new_model_first_log_sd = 0;  // no model is known
   return profile;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/statistics.h"
@@ -73,8 +74,11 @@ class Evaluator {
 
   std::vector<std::string> groups_of(const std::string& split) const;
   Result<Split> left_out(const std::string& name) const;
-  // Of left-out devices and models; rows with `without` are kept out.
-  LeftOutSpread spread(EngineTarget target, bool several, bool unnamed, const std::vector<bool>& without) const;
+  // Of the groups that a split leaves out; rows with `without` are kept out.
+  LeftOutSpread spread(const Split& split, EngineTarget target, std::optional<bool> several, bool unnamed,
+                       const std::vector<bool>& without) const;
+  // What a model that nobody measured adds.
+  double new_model_log_sd(EngineTarget target, const std::vector<bool>& without) const;
   // Of intervals of the rows of one group, as they would be without it.
   Widths widths(EngineTarget target, const Split& split) const;
   void add_scores(const std::string& split, const char* predictor, EngineTarget target,
@@ -133,19 +137,22 @@ Result<Evaluator::Split> Evaluator::left_out(const std::string& name) const {
   return split;
 }
 
-LeftOutSpread Evaluator::spread(EngineTarget target, bool several, bool unnamed,
+LeftOutSpread Evaluator::spread(const Split& split, EngineTarget target, std::optional<bool> several, bool unnamed,
                                 const std::vector<bool>& without) const {
   std::vector<LeftOutResidual> residuals;
-  for (const Split& split : splits_) {
-    if (split.name == kGenerationOut) continue;  // its devices are in already
-    const Forecasts& forecasts = unnamed ? split.unnamed : split.ours;
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      if (rows_[i].is_several() != several || (!without.empty() && without[i])) continue;
-      residuals.push_back({split.groups[i], std::log(measured_s(rows_[i], target) / forecast_s(forecasts[i], target)),
-                           rows_[i].weight});
-    }
+  const Forecasts& forecasts = unnamed ? split.unnamed : split.ours;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    if ((several && rows_[i].is_several() != *several) || (!without.empty() && without[i])) continue;
+    residuals.push_back(
+        {split.groups[i], std::log(measured_s(rows_[i], target) / forecast_s(forecasts[i], target)), rows_[i].weight});
   }
   return left_out_spread(residuals);
+}
+
+double Evaluator::new_model_log_sd(EngineTarget target, const std::vector<bool>& without) const {
+  const double models = spread(splits_.back(), target, std::nullopt, false, without).log_sd;
+  const double devices = spread(splits_.front(), target, std::nullopt, false, without).log_sd;
+  return std::sqrt(std::max(0.0, models * models - devices * devices));
 }
 
 Widths Evaluator::widths(EngineTarget target, const Split& split) const {
@@ -155,10 +162,12 @@ Widths Evaluator::widths(EngineTarget target, const Split& split) const {
   for (const std::string& group : std::set<std::string>(split.groups.begin(), split.groups.end())) {
     std::vector<bool> without(rows_.size());
     for (size_t i = 0; i < rows_.size(); ++i) without[i] = split.groups[i] == group;
+    const double added = split.name == kModelOut ? kNormal95 * new_model_log_sd(of, without) : 0;
+    const int64_t devices = spread(splits_.front(), of, std::nullopt, false, without).groups;
+    if (devices < 2) continue;
     for (const bool several : {false, true}) {
-      const LeftOutSpread found = spread(of, several, false, without);
-      if (found.groups < 2) continue;
-      const double width = found.log_sd * student_quantile(0.95, static_cast<double>(found.groups - 1));
+      const double width = std::hypot(added, spread(splits_.front(), of, several, false, without).log_sd *
+                                                 student_quantile(0.95, static_cast<double>(devices - 1)));
       for (size_t i = 0; i < rows_.size(); ++i) {
         if (without[i] && rows_[i].is_several() == several) widths[i] = width;
       }
@@ -212,27 +221,29 @@ void Evaluator::add_baselines() {
 
 void Evaluator::set_spread() {
   const auto three_digits = [](double value) { return std::round(value * 1e3) / 1e3; };
+  const Split& devices = splits_.front();
   const auto sd = [&](EngineTarget target, bool several) {
-    return three_digits(spread(target, several, false, {}).log_sd);
+    return three_digits(spread(devices, target, several, false, {}).log_sd);
   };
   EngineSpread& known = result_.profile.spread;
   known.token_one_log_sd = sd(EngineTarget::kClientToken, false);
   known.token_several_log_sd = sd(EngineTarget::kClientToken, true);
   known.first_one_log_sd = sd(EngineTarget::kFirstToken, false);
   known.first_several_log_sd = sd(EngineTarget::kFirstToken, true);
-  known.one_groups = spread(EngineTarget::kClientToken, false, false, {}).groups;
-  known.several_groups = spread(EngineTarget::kClientToken, true, false, {}).groups;
+  known.devices = spread(devices, EngineTarget::kClientToken, std::nullopt, false, {}).groups;
+  known.new_model_token_log_sd = three_digits(new_model_log_sd(EngineTarget::kClientToken, {}));
+  known.new_model_first_log_sd = three_digits(new_model_log_sd(EngineTarget::kFirstToken, {}));
   // What a level that isn't known adds.
   const auto further = [&](EngineTarget target) {
-    double most = 0;
-    for (const bool several : {false, true}) {
-      const double with = spread(target, several, true, {}).log_sd, without = spread(target, several, false, {}).log_sd;
-      most = std::max(most, with * with - without * without);
-    }
-    return three_digits(std::sqrt(most));
+    const double with = spread(devices, target, std::nullopt, true, {}).log_sd;
+    const double without = spread(devices, target, std::nullopt, false, {}).log_sd;
+    return three_digits(std::sqrt(std::max(0.0, with * with - without * without)));
   };
   known.unknown_host_token_log_sd = further(EngineTarget::kClientToken);
   known.unknown_host_first_log_sd = further(EngineTarget::kFirstToken);
+  const std::vector<std::string>& models = splits_.back().groups;
+  const std::set<std::string> unique(models.begin(), models.end());
+  result_.profile.models.assign(unique.begin(), unique.end());
 }
 
 void Evaluator::add_unnamed_hosts() {

@@ -24,6 +24,8 @@ constexpr std::array kSpreadNumbers = {
     SpreadNumber{"token_several_log_sd", &EngineSpread::token_several_log_sd},
     SpreadNumber{"first_one_log_sd", &EngineSpread::first_one_log_sd},
     SpreadNumber{"first_several_log_sd", &EngineSpread::first_several_log_sd},
+    SpreadNumber{"new_model_token_log_sd", &EngineSpread::new_model_token_log_sd},
+    SpreadNumber{"new_model_first_log_sd", &EngineSpread::new_model_first_log_sd},
     SpreadNumber{"unknown_host_token_log_sd", &EngineSpread::unknown_host_token_log_sd},
     SpreadNumber{"unknown_host_first_log_sd", &EngineSpread::unknown_host_first_log_sd},
     SpreadNumber{"unmeasured_log_sd", &EngineSpread::unmeasured_log_sd},
@@ -55,8 +57,7 @@ EngineSpread spread_from(const Json& json, const std::string& path, std::vector<
   JsonReader in(json, path);
   EngineSpread spread;
   for (const SpreadNumber& number : kSpreadNumbers) spread.*number.member = within(in, number.name, 0, kMostLogSd);
-  spread.one_groups = in.optional_integer("one_groups", 0, 1000000).value_or(0);
-  spread.several_groups = in.optional_integer("several_groups", 0, 1000000).value_or(0);
+  spread.devices = in.optional_integer("devices", 0, 1000000).value_or(0);
   in.refuse_others();
   complaints.insert(complaints.end(), in.complaints().begin(), in.complaints().end());
   return spread;
@@ -120,6 +121,7 @@ Json to_json(const EngineProfile& profile) {
                {"basis", std::string(name_of(profile.basis))},
                {"source", profile.source},
                {"rows", profile.rows},
+               {"models", profile.models},
                {"overlaps_host", profile.overlaps_host},
                {"unsplit_generations", profile.unsplit_generations},
                {"large_chunk_exceptions", profile.large_chunk_exceptions}};
@@ -128,8 +130,7 @@ Json to_json(const EngineProfile& profile) {
     constants[constant.name] = profile.constants.*constant.member;
   }
   for (const SpreadNumber& number : kSpreadNumbers) spread[number.name] = profile.spread.*number.member;
-  spread["one_groups"] = profile.spread.one_groups;
-  spread["several_groups"] = profile.spread.several_groups;
+  spread["devices"] = profile.spread.devices;
   json["constants"] = std::move(constants);
   json["spread"] = std::move(spread);
   return json;
@@ -152,6 +153,7 @@ Result<EngineProfile> engine_profile_from(const Json& json, const std::string& p
   }
   profile.source = in.string("source");
   profile.rows = in.optional_integer("rows", 0, int64_t{1} << 40).value_or(0);
+  profile.models = in.strings("models", 10 * kMostNames);
   profile.overlaps_host = in.boolean("overlaps_host");
   profile.unsplit_generations = in.strings("unsplit_generations", kMostNames);
   profile.large_chunk_exceptions = in.strings("large_chunk_exceptions", kMostNames);

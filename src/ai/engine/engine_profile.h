@@ -60,25 +60,27 @@ struct EngineConstants {
   double cache_memory_share = 0.9;  // of the device's memory that weights and cache may take
 };
 
-// Widths of 90% intervals of what nobody measured: standard deviations of the log of measured over forecast times, the
-// root of the mean over left-out groups (each a device or a model) of their mean squares. By the number of groups,
-// Student's t stands in for the normal quantile.
+// Widths of 90% intervals of a device that nobody measured: standard deviations of the log of measured over forecast
+// times, the root of the mean over left-out devices of their mean squares. By the number of devices, Student's t stands
+// in for the normal quantile.
 struct EngineSpread {
   double token_one_log_sd = 0, token_several_log_sd = 0;  // client's time per token: one device, several
   double first_one_log_sd = 0, first_several_log_sd = 0;  // first token
-  int64_t one_groups = 0, several_groups = 0;             // 0: not measured, the normal quantile
-  double unknown_host_token_log_sd = 0;                   // added in quadrature where the host's level isn't known
-  double unknown_host_first_log_sd = 0;
-  double unmeasured_log_sd = 0;  // ... for each of EngineForecast::unmeasured
+  int64_t devices = 0;                                    // 0: not measured, the normal quantile
+  // Added in quadrature, as normal ones: where the model is none of EngineProfile::models, ...
+  double new_model_token_log_sd = 0, new_model_first_log_sd = 0;
+  double unknown_host_token_log_sd = 0, unknown_host_first_log_sd = 0;  // ... the host's level isn't known, ...
+  double unmeasured_log_sd = 0;                                         // ... for each of EngineForecast::unmeasured
 };
 
 struct EngineProfile {
   std::string name;     // "vllm"
   std::string version;  // that was measured, or that the constants are taken for: "0.22"
   EngineBasis basis = EngineBasis::kPhysics;
-  std::string source;         // of the constants: which set
-  int64_t rows = 0;           // measurements behind them; 0: none
-  bool overlaps_host = true;  // the host prepares a step while the device works: the longer counts, else the sum
+  std::string source;               // of the constants: which set
+  int64_t rows = 0;                 // measurements behind them; 0: none
+  std::vector<std::string> models;  // that were measured, as perfcast names them
+  bool overlaps_host = true;        // the host prepares a step while the device works: the longer counts, else the sum
   std::vector<std::string> unsplit_generations;     // of devices whose decode attention may stay on one multiprocessor
   std::vector<std::string> large_chunk_exceptions;  // parts of names of devices that keep chunk_tokens: "a100"
   EngineConstants constants;

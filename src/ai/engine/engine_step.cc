@@ -1,6 +1,7 @@
 #include "ai/engine/engine_step.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "base/statistics.h"
@@ -206,6 +207,23 @@ void for_each_chunk(const EngineWork& work, double chunk_tokens, const Take& tak
   take({mean, batch * pairs_of(0, prompt, prompt) / count, batch * pairs_of(0, prompt, window) / count}, count);
 }
 
+void set_intervals(const EngineProfile& profile, const EngineWork& work, const EngineHost& host,
+                   EngineForecast& forecast) {
+  const EngineSpread& spread = profile.spread;
+  const double quantile = spread.devices > 1 ? student_quantile(0.95, real(spread.devices - 1)) : kNormal95;
+  const bool is_new = std::find(profile.models.begin(), profile.models.end(), work.model) == profile.models.end();
+  const double unmeasured = std::popcount(forecast.unmeasured) * spread.unmeasured_log_sd * spread.unmeasured_log_sd;
+  const auto half_width = [&](double log_sd, double new_model_log_sd, double unknown_host_log_sd) {
+    const double model = is_new ? new_model_log_sd : 0, level = host.known ? 0 : unknown_host_log_sd;
+    return std::hypot(quantile * log_sd, kNormal95 * std::sqrt(model * model + level * level + unmeasured));
+  };
+  const bool several = is_several(work);
+  forecast.token_log_half_width = half_width(several ? spread.token_several_log_sd : spread.token_one_log_sd,
+                                             spread.new_model_token_log_sd, spread.unknown_host_token_log_sd);
+  forecast.first_log_half_width = half_width(several ? spread.first_several_log_sd : spread.first_one_log_sd,
+                                             spread.new_model_first_log_sd, spread.unknown_host_first_log_sd);
+}
+
 }  // namespace
 
 bool has_link_among(const DeviceFacts& device, int64_t devices) {
@@ -287,22 +305,7 @@ Result<EngineForecast> forecast_engine(const EngineProfile& profile, const Engin
   forecast.client_token_s =
       client_token_s(forecast.first.seconds, forecast.token.seconds, real(work.request.output_tokens));
   forecast.unmeasured = work.unmeasured | (device.vendor == "NVIDIA" || device.vendor.empty() ? 0U : kUnmeasuredVendor);
-  const EngineSpread& spread = profile.spread;
-  const bool several = is_several(work);
-  const int64_t groups = several ? spread.several_groups : spread.one_groups;
-  const double quantile = groups > 1 ? student_quantile(0.95, real(groups - 1)) : kNormal95;
-  double unmeasured = 0;  // variance
-  for (uint32_t bits = forecast.unmeasured; bits != 0; bits &= bits - 1) {
-    unmeasured += spread.unmeasured_log_sd * spread.unmeasured_log_sd;
-  }
-  const auto half_width = [&](double log_sd, double host_log_sd) {
-    const double unknown = host.known ? 0 : host_log_sd;
-    return std::sqrt(quantile * quantile * log_sd * log_sd + kNormal95 * kNormal95 * (unknown * unknown + unmeasured));
-  };
-  forecast.token_log_half_width =
-      half_width(several ? spread.token_several_log_sd : spread.token_one_log_sd, spread.unknown_host_token_log_sd);
-  forecast.first_log_half_width =
-      half_width(several ? spread.first_several_log_sd : spread.first_one_log_sd, spread.unknown_host_first_log_sd);
+  set_intervals(profile, work, host, forecast);
   return forecast;
 }
 

@@ -62,6 +62,7 @@ std::string unmeasured_in_words(uint32_t unmeasured);
 
 // A model's work on each of tensor_parallel devices, as plain numbers: made once, timed on many devices.
 struct EngineWork {
+  std::string model;  // its name
   EngineRequest request;
   double layers = 0;
   double kernels_per_layer = 0;  // beside EngineConstants::layer_kernels: norms, and what experts and latents add

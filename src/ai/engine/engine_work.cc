@@ -162,6 +162,7 @@ Result<EngineWork> engine_work(const LlmConfig& config, const EngineRequest& req
   if (Status status = build_operators(config, token, graph); !status) return status.error();
   const ModelShard shard = shard_of(config, request.tensor_parallel);
   EngineWork work;
+  work.model = config.name;
   work.request = request;
   work.unmeasured = unmeasured_of(config, request);
   work.layers = amount(config.layers);
