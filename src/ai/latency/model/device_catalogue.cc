@@ -59,8 +59,10 @@ void read_numbers(JsonReader& in, DeviceFacts& device) {
                   fmt::format("a number in [{:g}, {:g}]", fact.least, fact.most));
     }
   }
-  for (const auto& [key, value] : {std::pair("units", device.units), std::pair("linked_devices", device.linked_devices)}) {
-    if (value != std::floor(value) && !std::isnan(value)) in.complain(key, fmt::format("{:g}", value), "a whole number");
+  for (const auto& [key, value] :
+       {std::pair("units", device.units), std::pair("linked_devices", device.linked_devices)}) {
+    if (value != std::floor(value) && !std::isnan(value))
+      in.complain(key, fmt::format("{:g}", value), "a whole number");
   }
 }
 
