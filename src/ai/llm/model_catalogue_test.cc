@@ -72,6 +72,7 @@ const std::map<std::string, int64_t> kPublished = {
     {"phi-3-mini", 3'821'079'552},
     {"phi-4", 14'659'507'200},
     {"smollm-135m", 134'515'008},
+    {"smollm2-135m", 134'515'008},
 };
 
 TEST(ModelCatalogue, ParametersAreThePublishedNumbers) {

@@ -168,6 +168,7 @@ constexpr ModelRow kTable[] = {
     {"phi-3-mini", Family::kLlama, false, 32, 3072, 32, 32, 96, 8192, 32064, 4096, phi3},
     {"phi-4", Family::kLlama, false, 40, 5120, 40, 10, 128, 17920, 100352, 16384, nullptr},
     {"smollm-135m", Family::kLlama, true, 30, 576, 9, 3, 64, 1536, 49152, 2048, nullptr},
+    {"smollm2-135m", Family::kLlama, true, 30, 576, 9, 3, 64, 1536, 49152, 8192, nullptr},
     {"internlm-20b", Family::kLlama, false, 60, 5120, 40, 40, 128, 13824, 103168, 4096, nullptr},
 };
 

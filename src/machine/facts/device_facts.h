@@ -23,11 +23,12 @@ struct DeviceFacts {
   double process_nm = kUnknown;  // the foundry's name of the process: 16, 12, 7, 5, 4, ...
   double memory_bytes = kUnknown;
   double memory_bytes_per_s = kUnknown;
-  double l2_bytes = kUnknown;               // the last cache that all units share
-  double units = kUnknown;                  // streaming multiprocessors, compute units, cores
-  double clock_hz = kUnknown;               // boost
-  double power_w = kUnknown;                // of the board, as sold
-  double link_bytes_per_s = kUnknown;       // to its peers in one node, one direction
+  double l2_bytes = kUnknown;          // the last cache that all units share
+  double units = kUnknown;             // streaming multiprocessors, compute units, cores
+  double clock_hz = kUnknown;          // boost
+  double power_w = kUnknown;           // of the board, as sold
+  double link_bytes_per_s = kUnknown;  // to its peers in one node, one direction
+  double linked_devices = kUnknown;    // that this link joins, each to all: 2 is a bridge; not known: all of a node
   double host_link_bytes_per_s = kUnknown;  // to the memory of its host, one direction
   // Dense peak, FLOP/s (a multiply-add is two), without sparsity; by MathMode.
   double peak_flops[kMathModes] = {kUnknown, kUnknown, kUnknown, kUnknown, kUnknown};

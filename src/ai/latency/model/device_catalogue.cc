@@ -35,6 +35,7 @@ constexpr std::array kNumbers = {
     NumberFact{"clock_hz", &DeviceFacts::clock_hz, 1e7, 2e10, false},
     NumberFact{"power_w", &DeviceFacts::power_w, 0.1, 1e5, false},
     NumberFact{"link_bytes_per_s", &DeviceFacts::link_bytes_per_s, 1e6, 1e14, false},
+    NumberFact{"linked_devices", &DeviceFacts::linked_devices, 2, 1e6, false},
     NumberFact{"host_link_bytes_per_s", &DeviceFacts::host_link_bytes_per_s, 1e6, 1e14, false},
 };
 constexpr std::array<const char*, kMathModes> kModes = {"fp32", "tf32", "half", "fp8", "int8"};
@@ -58,8 +59,10 @@ void read_numbers(JsonReader& in, DeviceFacts& device) {
                   fmt::format("a number in [{:g}, {:g}]", fact.least, fact.most));
     }
   }
-  if (device.units != std::floor(device.units) && !std::isnan(device.units)) {
-    in.complain("units", fmt::format("{:g}", device.units), "a whole number");
+  for (const auto& [key, value] :
+       {std::pair("units", device.units), std::pair("linked_devices", device.linked_devices)}) {
+    if (value != std::floor(value) && !std::isnan(value))
+      in.complain(key, fmt::format("{:g}", value), "a whole number");
   }
 }
 

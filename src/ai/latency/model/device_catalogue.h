@@ -8,6 +8,7 @@
 //                 "host_link_bytes_per_s": 3.15e10,
 //                 "peak_flops": {"fp32": 3.03e13, "tf32": 6e13, "half": 1.21e14, "fp8": 2.42e14, "int8": 2.42e14},
 //                 "sources": ["units, clock_hz: NVIDIA Ada GPU architecture whitepaper", ...]}]}
+// linked_devices: 2 where the link is a bridge of two cards; without it the link joins all devices of a node.
 // Needed: name, memory_bytes, memory_bytes_per_s, units and one peak. What isn't known is left out; nothing is zero.
 // Peaks are dense ones of products with fp32 sums (int32 for int8); a device without units for a mode lacks its peak.
 // A capacity is what is sold, its GB taken as 2^30 bytes, as drivers report it; error correction may take some of it.

@@ -1,0 +1,248 @@
+#include "ai/engine/engine_step.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "ai/engine/testing/test_engine.h"
+#include "base/statistics.h"
+
+namespace perfcast::ai {
+namespace {
+
+using engine_test::device;
+using engine_test::host;
+using engine_test::profile;
+using engine_test::work;
+
+EngineForecast forecast_of(const EngineWork& asked, const DeviceFacts& on = device(), const EngineHost& under = host(),
+                           const EngineProfile& engine = profile()) {
+  const auto forecast = forecast_engine(engine, asked, on, under);
+  EXPECT_TRUE(forecast) << to_text(forecast.error());
+  return *forecast;
+}
+
+TEST(EngineToken, PartsByHand) {
+  const EngineTokenTime time = forecast_of(work()).token;
+  EXPECT_NEAR(time.weights_s, 840e6 / 0.8e12, 1e-12);
+  // A step of 400,000 cycles, ten layers of 8 + 2 kernels of 5,000 cycles, at 1 GHz.
+  EXPECT_NEAR(time.kernels_s, 0.9e-3, 1e-12);
+  // Ten layers read 1,024 bytes of 1,000 tokens at 0.5 TB/s.
+  EXPECT_NEAR(time.attention_s, 10 * 1024e3 / 0.5e12, 1e-12);
+  EXPECT_EQ(time.all_reduce_s, 0);
+  EXPECT_NEAR(time.device_s, 1.05e-3 + 0.9e-3 + 20.48e-6, 1e-12);
+  EXPECT_NEAR(time.host_s, 2e-3, 1e-12);
+  EXPECT_TRUE(time.host_bound());
+  EXPECT_EQ(time.seconds, time.host_s);
+}
+
+TEST(EngineToken, TheDeviceCountsWhereItIsLonger) {
+  EngineWork sampled = work();
+  sampled.request.sampler = {true, true};
+  const EngineTokenTime time = forecast_of(sampled, device(), host(2)).token;
+  EXPECT_NEAR(time.kernels_s, 1.1e-3, 1e-12);   // 200,000 cycles to sort the vocabulary
+  EXPECT_NEAR(time.host_s, 2.5e-3 / 2, 1e-12);  // with the penalty, on a host twice as fast
+  EXPECT_EQ(time.seconds, time.device_s);
+  EngineProfile waits = profile();
+  waits.overlaps_host = false;
+  EXPECT_NEAR(forecast_of(sampled, device(), host(2), waits).token.seconds, time.device_s + time.host_s, 1e-12);
+}
+
+TEST(EngineToken, AttentionThatStaysOnOneMultiprocessor) {
+  DeviceFacts older = device();
+  older.generation = "ampere";
+  const double split_s = 10 * 1024e3 / 0.5e12;
+  EXPECT_NEAR(forecast_of(work(), older).token.attention_s, split_s, 1e-12);
+  // As many key-value heads as heads: 1,000 keys of 256 x 128 FLOP at 1 TFLOP/s and 40 ns each, in every layer.
+  EngineWork plain = work();
+  plain.kv_heads = plain.heads;
+  EXPECT_NEAR(forecast_of(plain, older).token.attention_s, 10 * 1000 * (32768e-12 + 40e-9), 1e-12);
+  EXPECT_NEAR(forecast_of(plain).token.attention_s, split_s, 1e-12);  // Hopper splits it
+  // Layers with a window of 500 tokens: half of the keys, in four of ten.
+  EngineWork windowed = work();
+  windowed.windowed_layers = 4;
+  windowed.window_tokens = 500;
+  EXPECT_NEAR(forecast_of(windowed, older).token.attention_s, 0.6 * split_s + 4 * 500 * (32768e-12 + 40e-9), 1e-12);
+}
+
+TEST(EngineToken, AllReduces) {
+  const auto all_reduce_s = [](int64_t devices, double linked) {
+    EngineWork shared = work();
+    shared.request.tensor_parallel = devices;
+    DeviceFacts facts = device();
+    facts.linked_devices = linked;
+    return forecast_of(shared, facts).token.all_reduce_s;
+  };
+  // 21 of them: two a layer, one of the embedding. The engine's own kernel, in cycles.
+  EXPECT_NEAR(all_reduce_s(2, kUnknown), 21 * 10e-6, 1e-12);
+  EXPECT_NEAR(all_reduce_s(4, kUnknown), 21 * 12e-6, 1e-12);
+  EXPECT_NEAR(all_reduce_s(8, kUnknown), 21 * 16e-6, 1e-12);
+  EXPECT_NEAR(all_reduce_s(3, kUnknown), 21 * 20e-6, 1e-12);  // odd: NCCL over the link
+  EXPECT_NEAR(all_reduce_s(16, kUnknown), 21 * 20e-6, 1e-12);
+  EXPECT_NEAR(all_reduce_s(4, 2), 21 * 40e-6, 1e-12);  // bridges join pairs alone: PCI Express
+  EXPECT_NEAR(all_reduce_s(2, 2), 21 * 10e-6, 1e-12);
+}
+
+TEST(EngineFirst, PartsByHand) {
+  const EngineFirstTime time = forecast_of(work()).first;
+  EXPECT_NEAR(time.fixed_s, 10e-3, 1e-12);
+  EXPECT_NEAR(time.tokeniser_s, 900 * 4e-6, 1e-12);
+  // One chunk of 900 tokens: 1.056 GFLOP each (256 MFLOP of them fill tiles) at 100 TFLOP/s and, one after the other,
+  // 800 MB at 0.8 TB/s; ten layers of 405,000 pairs of 4,096 FLOP at half of the peak; 90 MB of activations; 100
+  // kernels; the head, and the step outside layers.
+  const double products_s = 900 * 1.056e9 / 1e14, weights_s = 1e-3, attention_s = 10 * 4096 * 405e3 / 0.5e14;
+  const double device_s = products_s + weights_s + attention_s + 90e6 / 0.8e12 + 0.5e-3;
+  EXPECT_NEAR(time.prefill_s, device_s + 40e6 / 0.8e12 + 0.4e-3, 1e-12);
+  // 9 ms and ten layers of 0.5 ms to launch: all but what the device takes meanwhile.
+  EXPECT_NEAR(time.launch_s, 14e-3 - device_s, 1e-12);
+  EXPECT_NEAR(time.seconds, time.fixed_s + time.tokeniser_s + time.prefill_s + time.launch_s, 1e-15);
+}
+
+TEST(EngineFirst, ShortPromptsAreGraphs) {
+  EngineWork asked = work();
+  asked.request.prompt_tokens = 512;
+  EXPECT_EQ(forecast_of(asked).first.launch_s, 0);
+  asked.request.prompt_tokens = 513;
+  EXPECT_GT(forecast_of(asked).first.launch_s, 5e-3);
+}
+
+TEST(EngineFirst, ProductsAndWeightsOverlapByTheExponent) {
+  EngineProfile engine = profile();
+  const double apart_s = forecast_of(work()).first.prefill_s;
+  engine.constants.overlap_exponent = 2;
+  const double products_s = 900 * 1.056e9 / 1e14, weights_s = 1e-3;
+  EXPECT_NEAR(apart_s - forecast_of(work(), device(), host(), engine).first.prefill_s,
+              products_s + weights_s - std::hypot(products_s, weights_s), 1e-12);
+}
+
+TEST(EngineFirst, ChunksByMemoryAndName) {
+  const EngineProfile engine = profile();
+  DeviceFacts facts = device();
+  EXPECT_EQ(chunk_tokens(engine, facts), 8192);
+  facts.memory_bytes = 48e9;
+  EXPECT_EQ(chunk_tokens(engine, facts), 2048);
+  facts.memory_bytes = kUnknown;
+  EXPECT_EQ(chunk_tokens(engine, facts), 2048);
+  facts.memory_bytes = 80e9;
+  facts.name = "NVIDIA A100-SXM4-80GB";
+  EXPECT_EQ(chunk_tokens(engine, facts), 2048);
+  // Each chunk reads the weights and launches anew.
+  EngineWork asked = work();
+  asked.request.prompt_tokens = 4096;
+  EXPECT_GT(forecast_of(asked, facts).first.seconds, forecast_of(asked).first.seconds);
+}
+
+TEST(EngineFirst, PowerAndFeedLimitProducts) {
+  EngineProfile engine = profile();
+  const double free_s = forecast_of(work()).first.prefill_s;
+  engine.constants.operand_feed_loss = 0.1;  // 1,000 FLOP of a unit in a cycle: 9.8% longer
+  const double fed_s = forecast_of(work(), device(), host(), engine).first.prefill_s;
+  EXPECT_NEAR(fed_s - free_s, 900 * 1.056e9 / 1e14 * 0.1 * 1000 / 1024, 1e-12);
+  engine = profile();
+  engine.constants.flops_per_j = 1e12;
+  DeviceFacts facts = device();
+  facts.power_w = 100;
+  facts.process_nm = 16;  // half of what 4 nm does: 50 TFLOP/s, attention 0.5 x 1.2 x 50
+  const double limited_s = forecast_of(work(), facts, host(), engine).first.prefill_s;
+  const double attention_flops = 10 * 4096 * 405e3;
+  EXPECT_NEAR(limited_s - free_s, 900 * 1.056e9 / 1e14 + attention_flops / 30e12 - attention_flops / 50e12, 1e-12);
+}
+
+TEST(EngineForecast, TheClientsTimeHoldsTheFirstToken) {
+  const EngineForecast forecast = forecast_of(work());
+  EXPECT_NEAR(forecast.client_token_s, (forecast.first.seconds + 199 * forecast.token.seconds) / 200, 1e-15);
+  EXPECT_DOUBLE_EQ(client_token_s(0.1, 0.01, 10), 0.019);
+}
+
+TEST(EngineForecast, IntervalsByWhatIsKnown) {
+  const double t = student_quantile(0.95, 7);
+  const EngineForecast known = forecast_of(work());
+  EXPECT_NEAR(known.token_log_half_width, t * 0.05, 1e-12);
+  EXPECT_NEAR(known.first_log_half_width, t * 0.2, 1e-12);
+  EXPECT_EQ(known.unmeasured, 0U);
+  EngineHost unknown;
+  EXPECT_NEAR(forecast_of(work(), device(), unknown).first_log_half_width, std::hypot(t * 0.2, kNormal95 * 0.4), 1e-12);
+  EngineWork other = work();
+  other.model = "eleven";
+  EXPECT_NEAR(forecast_of(other).token_log_half_width, std::hypot(t * 0.05, kNormal95 * 0.06), 1e-12);
+  EngineWork several = work();
+  several.request.tensor_parallel = 2;
+  EXPECT_NEAR(forecast_of(several).token_log_half_width, t * 0.1, 1e-12);
+  DeviceFacts foreign = device();
+  foreign.vendor = "AMD";
+  const EngineForecast marked = forecast_of(work(), foreign);
+  EXPECT_EQ(marked.unmeasured, kUnmeasuredVendor);
+  EXPECT_EQ(unmeasured_in_words(marked.unmeasured), "devices of other vendors than NVIDIA");
+  EXPECT_NEAR(marked.token_log_half_width, std::hypot(t * 0.05, kNormal95 * 0.2), 1e-12);
+}
+
+TEST(EngineForecast, MissingFactsAreNamed) {
+  DeviceFacts facts = device();
+  facts.clock_hz = kUnknown;
+  facts.units = kUnknown;
+  const auto forecast = forecast_engine(profile(), work(), facts, host());
+  ASSERT_FALSE(forecast);
+  EXPECT_EQ(forecast.error().code, "unknown-fact");
+  EXPECT_EQ(forecast.error().message, "Test GPU has no units, clock_hz, which the time of an engine's step needs");
+}
+
+// Better facts never make it slower; more work never faster.
+TEST(EngineForecast, Monotone) {
+  constexpr double kRounding = 1 + 1e-12;
+  const auto both = [](const EngineForecast& forecast) {
+    return std::pair(forecast.token.seconds, forecast.first.seconds);
+  };
+  for (const char* generation : {"ampere", "hopper"}) {
+    for (const int64_t devices : {1, 2, 3, 8}) {
+      EngineWork asked = work();
+      asked.request.tensor_parallel = devices;
+      asked.kv_heads = devices == 3 ? asked.heads : asked.kv_heads;
+      DeviceFacts facts = device();
+      facts.generation = generation;
+      facts.power_w = 300;
+      facts.process_nm = 5;
+      EngineProfile engine = profile();
+      engine.constants.flops_per_j = 1e12;
+      engine.constants.operand_feed_loss = 0.05;
+      engine.constants.overlap_exponent = 1.3;
+      const auto base = both(forecast_of(asked, facts, host(1.2), engine));
+      for (double DeviceFacts::*fact : {&DeviceFacts::memory_bytes_per_s, &DeviceFacts::power_w, &DeviceFacts::clock_hz,
+                                        &DeviceFacts::link_bytes_per_s, &DeviceFacts::host_link_bytes_per_s}) {
+        DeviceFacts better = facts;
+        better.*fact *= 1.5;
+        const auto faster = both(forecast_of(asked, better, host(1.2), engine));
+        EXPECT_LE(faster.first, base.first * kRounding);
+        EXPECT_LE(faster.second, base.second * kRounding);
+      }
+      EXPECT_LE(both(forecast_of(asked, facts, host(2), engine)), base);
+      double token_s = 0, first_s = 0;
+      for (int64_t prompt = 1; prompt < 40000; prompt = prompt * 5 / 4 + 1) {
+        asked.request.prompt_tokens = prompt;
+        const auto longer = both(forecast_of(asked, facts, host(1.2), engine));
+        EXPECT_GE(longer.first * kRounding, token_s);
+        EXPECT_GE(longer.second * kRounding, first_s) << prompt;
+        std::tie(token_s, first_s) = longer;
+      }
+    }
+  }
+}
+
+// Many chunks at once come to what they come to one by one.
+TEST(EngineFirst, LongPrompts) {
+  EngineProfile engine = profile();
+  engine.constants.chunk_tokens = engine.constants.large_chunk_tokens = 1024;
+  EngineWork asked = work();
+  asked.request.prompt_tokens = 64 * 1024;
+  const double one_by_one = forecast_of(asked, device(), host(), engine).first.prefill_s;
+  asked.request.prompt_tokens = 65 * 1024;
+  const double together = forecast_of(asked, device(), host(), engine).first.prefill_s;
+  EXPECT_NEAR(together / one_by_one, 65.0 / 64, 0.02);
+  asked.request.prompt_tokens = 1 << 29;
+  asked.request.batch = 1 << 20;
+  EXPECT_TRUE(std::isfinite(forecast_of(asked).first.seconds));
+}
+
+}  // namespace
+}  // namespace perfcast::ai
