@@ -24,6 +24,7 @@ std::optional<size_t> main_source(const TrainingTable& table, size_t row) {
 // Of a group whose programs were timed by several sources: a group for each, "application (geekbench6)".
 std::vector<ProgramGroup> by_source(const TrainingTable& table, const ProgramGroup& group) {
   std::map<size_t, ProgramGroup> parts;
+  if (table.sources.size() < 2) return {};
   for (const int64_t row : group.rows) {
     const std::optional<size_t> source = main_source(table, static_cast<size_t>(row));
     if (!source || *source >= table.sources.size()) continue;
