@@ -97,7 +97,7 @@ void add_machine_forecasts(Values& values) {
     for (size_t i = 0; i < bundle->servers.size(); i += kEveryServer) {
       program::InstanceRow row;
       row.server = bundle->servers[i];
-      forecaster.fill(row, 0, std::nullopt);
+      forecaster.fill(row, 0, {});
       const std::string of = std::string("machines: ") + program + " on " + row.server.vendor + " " + row.server.name;
       if (!row.runs_per_hour) continue;
       values[of] = std::log(*row.runs_per_hour);
