@@ -3,6 +3,7 @@
 // `distinct`: no two configurations share a batch or a length, so that hardly any is.
 #include <benchmark/benchmark.h>
 
+#include "ai/engine/engine_bundle.h"
 #include "ai/latency/model/half_precision_file.h"
 #include "ai/llm/model_catalogue.h"
 #include "ai/llm_forecast/forecast_sweep.h"
@@ -21,13 +22,22 @@ LearnedDevices devices_here() {
   return {*read_device_catalogue(data + "devices/devices.json"), std::move(bundles)};
 }
 
+// The shipped engine, on a host that isn't known; none for an empty name.
+DeviceTerms terms_with(const std::string& engine) {
+  DeviceTerms terms;
+  if (engine.empty()) return terms;
+  const auto bundle = read_engine_bundle(PERFCAST_SOURCE_DIR "/data/bundles/engines.json");
+  terms.engine.profile = std::make_shared<const EngineProfile>(**bundle->find(engine));
+  return terms;
+}
+
 // An empty `device`: the roofline of an A100's data sheet.
-std::vector<LlmForecaster> forecaster(const char* model, const std::string& device) {
+std::vector<LlmForecaster> forecaster(const char* model, const std::string& device, const std::string& engine) {
   static const LearnedDevices learned = devices_here();
   auto times = learned.find(device.empty() ? "a100" : device);
   if (device.empty()) times = RooflineModel::create((*times)->device());
   std::vector<LlmForecaster> devices;
-  devices.push_back(*LlmForecaster::create(*built_in_model(model), *times));
+  devices.push_back(*LlmForecaster::create(*built_in_model(model), *times, terms_with(engine)));
   return devices;
 }
 
@@ -37,8 +47,9 @@ LlmRequest request_in(Precision precision) {
   return request;
 }
 
-void grid(benchmark::State& state, const char* model, const char* device, Precision precision) {
-  auto devices = forecaster(model, device);
+void grid(benchmark::State& state, const char* model, const char* device, Precision precision,
+          const char* engine = "") {
+  auto devices = forecaster(model, device, engine);
   SweepGrid sweep;
   sweep.request = request_in(precision);
   sweep.tensor_parallels = {1, 2, 4, 8};
@@ -56,8 +67,9 @@ void grid(benchmark::State& state, const char* model, const char* device, Precis
   state.counters["remembered"] = static_cast<double>(devices.front().remembered());
 }
 
-void distinct(benchmark::State& state, const char* model, const char* device, Precision precision) {
-  auto devices = forecaster(model, device);
+void distinct(benchmark::State& state, const char* model, const char* device, Precision precision,
+              const char* engine = "") {
+  auto devices = forecaster(model, device, engine);
   LlmRequest request = request_in(precision);
   LlmForecast forecast;
   int64_t turn = 0;
@@ -78,10 +90,13 @@ BENCHMARK_CAPTURE(grid, llama3_8b_roofline, "llama3-8b", "", Precision::kFp16);
 BENCHMARK_CAPTURE(grid, llama3_8b_h100_fp16, "llama3-8b", "h100", Precision::kFp16);
 BENCHMARK_CAPTURE(grid, llama3_8b_v100_fp32, "llama3-8b", "v100", Precision::kFp32);
 BENCHMARK_CAPTURE(grid, deepseek_v3_h100_fp16, "deepseek-v3", "h100", Precision::kFp16);
+BENCHMARK_CAPTURE(grid, llama3_8b_h100_vllm, "llama3-8b", "h100", Precision::kFp16, "vllm");
+BENCHMARK_CAPTURE(grid, deepseek_v3_h100_vllm, "deepseek-v3", "h100", Precision::kFp16, "vllm");
 BENCHMARK_CAPTURE(distinct, llama3_8b_roofline, "llama3-8b", "", Precision::kFp16);
 BENCHMARK_CAPTURE(distinct, llama3_8b_h100_fp16, "llama3-8b", "h100", Precision::kFp16);
 BENCHMARK_CAPTURE(distinct, llama3_8b_v100_fp32, "llama3-8b", "v100", Precision::kFp32);
 BENCHMARK_CAPTURE(distinct, deepseek_v3_h100_fp16, "deepseek-v3", "h100", Precision::kFp16);
+BENCHMARK_CAPTURE(distinct, llama3_8b_h100_vllm, "llama3-8b", "h100", Precision::kFp16, "vllm");
 
 }  // namespace
 }  // namespace perfcast::ai

@@ -43,6 +43,7 @@ EngineProfile borrowed(const EngineProfile& vllm, const char* name, const char* 
   profile.source = "constants of vllm; no single streams of this engine";
   profile.rows = 0;
   profile.models.clear();
+  profile.devices.clear();
   EngineSpread& spread = profile.spread;
   spread.token_one_log_sd = spread.token_several_log_sd = 0.25;
   spread.first_one_log_sd = spread.first_several_log_sd = 0.6;

@@ -222,6 +222,9 @@ Result<EngineProfile> fit_engine(const EngineProfile& start, const std::vector<E
                                  });
   if (!first) return first.error();
   profile.rows = static_cast<int64_t>(used.size());
+  std::set<std::string> devices;
+  for (const EngineRow* row : used) devices.insert(row->device.name);
+  profile.devices.assign(devices.begin(), devices.end());
   return profile;
 }
 

@@ -122,6 +122,7 @@ Json to_json(const EngineProfile& profile) {
                {"source", profile.source},
                {"rows", profile.rows},
                {"models", profile.models},
+               {"devices", profile.devices},
                {"overlaps_host", profile.overlaps_host},
                {"unsplit_generations", profile.unsplit_generations},
                {"large_chunk_exceptions", profile.large_chunk_exceptions}};
@@ -154,6 +155,7 @@ Result<EngineProfile> engine_profile_from(const Json& json, const std::string& p
   profile.source = in.string("source");
   profile.rows = in.optional_integer("rows", 0, int64_t{1} << 40).value_or(0);
   profile.models = in.strings("models", 10 * kMostNames);
+  profile.devices = in.strings("devices", 10 * kMostNames);
   profile.overlaps_host = in.boolean("overlaps_host");
   profile.unsplit_generations = in.strings("unsplit_generations", kMostNames);
   profile.large_chunk_exceptions = in.strings("large_chunk_exceptions", kMostNames);

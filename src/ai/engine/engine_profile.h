@@ -77,10 +77,11 @@ struct EngineProfile {
   std::string name;     // "vllm"
   std::string version;  // that was measured, or that the constants are taken for: "0.22"
   EngineBasis basis = EngineBasis::kPhysics;
-  std::string source;               // of the constants: which set
-  int64_t rows = 0;                 // measurements behind them; 0: none
-  std::vector<std::string> models;  // that were measured, as perfcast names them
-  bool overlaps_host = true;        // the host prepares a step while the device works: the longer counts, else the sum
+  std::string source;                // of the constants: which set
+  int64_t rows = 0;                  // measurements behind them; 0: none
+  std::vector<std::string> models;   // that were measured, as perfcast names them
+  std::vector<std::string> devices;  // likewise
+  bool overlaps_host = true;         // the host prepares a step while the device works: the longer counts, else the sum
   std::vector<std::string> unsplit_generations;     // of devices whose decode attention may stay on one multiprocessor
   std::vector<std::string> large_chunk_exceptions;  // parts of names of devices that keep chunk_tokens: "a100"
   EngineConstants constants;

@@ -75,10 +75,18 @@ ProcessorIdentity identity_of(const TableRow& row) {
 
 struct CpuServers {  // of one CPU model
   std::vector<double> with_accelerators, all;
+  std::vector<std::string> instances;
 };
 
 // Four digits: more isn't known.
 double rounded(double level) { return std::round(level * 1e4) / 1e4; }
+
+// "aws g5.xlarge", or "g5.xlarge" alone.
+bool has_instance(const HostLevel& level, std::string_view name) {
+  return std::ranges::any_of(level.instances, [&](const std::string& instance) {
+    return instance == name || std::string_view(instance).substr(instance.find(' ') + 1) == name;
+  });
+}
 
 // "epyc 9_5" of "AMD EPYC 9575F": the first digit is the series and the last the generation, also of what clouds have
 // made for them ("9R45"). Empty: no such name.
@@ -160,7 +168,9 @@ Result<HostLevels> HostLevels::from_tables(std::string_view servers_csv, std::st
     const ProcessorIdentity identity = identity_of(row);
     CpuServers& cpu = cpus[{identity.name, core_design(identity)}];
     cpu.all.push_back(level);
-    if (!row.text("gpu").empty()) cpu.with_accelerators.push_back(level);
+    if (row.text("gpu").empty()) continue;
+    cpu.with_accelerators.push_back(level);
+    cpu.instances.push_back(std::string(row.text("vendor")) + " " + std::string(row.text("server")));
   }
   HostLevels levels;
   for (const auto& [cpu, found] : cpus) {
@@ -168,7 +178,7 @@ Result<HostLevels> HostLevels::from_tables(std::string_view servers_csv, std::st
     const bool carries = !found.with_accelerators.empty();
     const std::vector<double>& used = carries ? found.with_accelerators : found.all;
     levels.levels_.push_back(
-        {cpu.first, cpu.second, rounded(median(used)), static_cast<int64_t>(used.size()), carries});
+        {cpu.first, cpu.second, rounded(median(used)), static_cast<int64_t>(used.size()), carries, found.instances});
   }
   return levels;
 }
@@ -192,8 +202,12 @@ Result<EngineHost> HostLevels::find(const std::string& cpu) const {
   std::vector<std::string> names;
   for (const HostLevel& level : levels_) {
     names.push_back(level.name);
-    if (wanted.empty() || cpu_name_key_or_clock(level.name) != wanted) continue;
+    const std::string key = cpu_name_key_or_clock(level.name);
+    if (wanted.empty() || (key != wanted && key != "amd " + wanted && key != "intel " + wanted)) continue;
     if (best == nullptr || weight(level) > weight(*best)) best = &level;
+  }
+  for (const HostLevel& level : levels_) {
+    if (best == nullptr && has_instance(level, cpu)) best = &level;
   }
   if (best != nullptr) return host_of(best->name, best->level, best->design);
   const std::string own_design = core_design(identity_of_name(cpu)), series = epyc_series(cpu);
@@ -220,6 +234,7 @@ Json HostLevels::to_json() const {
   for (const HostLevel& level : levels_) {
     Json entry = {{"name", level.name}, {"design", level.design}, {"level", level.level}, {"servers", level.servers}};
     if (level.carries_accelerators) entry["carries_accelerators"] = true;
+    if (!level.instances.empty()) entry["instances"] = level.instances;
     json.push_back(std::move(entry));
   }
   return json;
@@ -239,6 +254,7 @@ Result<HostLevels> HostLevels::from_json(const Json& json, const std::string& pa
     if (!(level.level >= kLeastLevel && level.level <= kMostLevel)) in.complain("level", "no level", "0.01 to 100");
     level.servers = in.optional_integer("servers", 1, 1000000).value_or(1);
     level.carries_accelerators = in.boolean_or("carries_accelerators", false);
+    level.instances = in.strings("instances", kMostLevels);
     in.refuse_others();
     if (Status status = in.finish(); !status) return status.error();
     levels.levels_.push_back(std::move(level));

@@ -31,6 +31,7 @@ struct HostLevel {
   double level = kUnknown;  // median over its servers: those with accelerators, where there are any
   int64_t servers = 0;      // that it is the median of
   bool carries_accelerators = false;
+  std::vector<std::string> instances;  // types of machines with accelerators that have it: "aws g5.xlarge"
 };
 
 class HostLevels {
@@ -43,7 +44,8 @@ class HostLevels {
   // servers.csv and benchmarks_wide.csv[.gz] in the folder.
   static Result<HostLevels> read(const std::string& folder);
 
-  // By the CPU's name, with or without trade marks, clock and core count; where several designs share it, the one that
+  // By the CPU's name, with or without vendor, trade marks, clock and core count, or by the name of a machine with
+  // accelerators ("aws g5.xlarge", "g5.xlarge"); where several designs share it, the one that
   // carries accelerators, then the one of most servers. Else the median of its core design, which is marked. Else
   // "unknown-cpu" with near names.
   Result<EngineHost> find(const std::string& cpu) const;

@@ -52,6 +52,21 @@ TEST(HostLevels, MediansOfHostsOfAccelerators) {
   EXPECT_EQ(cloud->pcie_bytes_per_s, 1.575e10);
 }
 
+TEST(HostLevels, ShortNamesAndInstanceTypes) {
+  const auto levels = HostLevels::from_tables(kServers, rates(""), "servers.csv", "rates.csv");
+  ASSERT_TRUE(levels);
+  for (const char* name : {"EPYC 9R45", "c large", "large"}) {
+    const auto host = levels->find(name);
+    ASSERT_TRUE(host) << name;
+    EXPECT_EQ(host->cpu, "AMD EPYC 9R45") << name;
+    EXPECT_FALSE(host->of_kin) << name;
+  }
+  const auto one = levels->find("a2-highgpu-1g");
+  ASSERT_TRUE(one);
+  EXPECT_DOUBLE_EQ(one->level, 1);
+  EXPECT_FALSE(levels->find("small"));  // it has no accelerator
+}
+
 TEST(HostLevels, KinWhereTheModelIsUnknown) {
   const auto levels = HostLevels::from_tables(kServers, rates("130"), "servers.csv", "rates.csv");
   ASSERT_TRUE(levels);

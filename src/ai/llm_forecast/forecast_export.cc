@@ -60,6 +60,32 @@ void put_detail(Json& json, const LlmForecast& forecast) {
     json["token_context"] = forecast.mean_context;
   }
   json["classes"] = classes_json(forecast);
+  if (forecast.basis == TimeBasis::kKernels) return;
+  const EngineTokenTime& token = forecast.engine.token;
+  const EngineFirstTime& first = forecast.engine.first;
+  json["token_parts"] = {{"weights_s", token.weights_s},
+                         {"small_kernels_s", token.kernels_s},
+                         {"attention_s", token.attention_s},
+                         {"all_reduce_s", token.all_reduce_s},
+                         {"operators_s", forecast.engine.token_operators_s},
+                         {"host_s", token.host_s}};
+  json["first_token_parts"] = {{"fixed_s", first.fixed_s},
+                               {"tokeniser_s", first.tokeniser_s},
+                               {"prefill_s", first.prefill_s},
+                               {"launch_s", first.launch_s}};
+}
+
+// "measured", "weakly measured", "by physics"; "on kernels", "kernels only".
+std::string engine_basis(const LlmForecastReport& report, const ForecastRow& row) {
+  switch (row.basis) {
+    case TimeBasis::kEngine:
+      return std::string(name_of(report.engine(row).profile->basis));
+    case TimeBasis::kEngineOnKernels:
+      return "on kernels";
+    case TimeBasis::kKernels:
+      break;
+  }
+  return "kernels only";
 }
 
 // "given" by the user, "modelled" (machine/meter/accelerator_power.h), or the data sheet's.
@@ -84,6 +110,9 @@ ReportTable forecast_table(const LlmForecastReport& report, Form form) {
   using enum Quantity;
   const auto& rows = report.result.rows;
   const bool generates = report.config.has_cache();
+  const bool engines =
+      std::ranges::any_of(rows, [](const ForecastRow& row) { return row.basis != TimeBasis::kKernels; });
+  const auto with_engine = [&](size_t i) { return rows[i].basis != TimeBasis::kKernels; };
   const bool shared = std::ranges::any_of(rows, [](const ForecastRow& row) { return row.tensor_parallel > 1; });
   std::vector<size_t> numbers(rows.size());
   std::iota(numbers.begin(), numbers.end(), size_t{0});
@@ -121,6 +150,21 @@ ReportTable forecast_table(const LlmForecastReport& report, Form form) {
         [&](size_t i) { return fits_text(rows[i], report.fits_on[i]); }},
        {"bound", "bound", kText,
         [&](size_t i) { return hidden(i) ? ReportValue() : ReportValue(name_of(rows[i].bound())); }},
+       {"engine", engines ? "engine" : "", kText,
+        [&](size_t i) {
+          if (!with_engine(i)) return ReportValue();
+          const EngineProfile& profile = *report.engine(rows[i]).profile;
+          return ReportValue(profile.name + " " + profile.version);
+        },
+        [&](size_t i) { return engine_words(report.engine(rows[i]), rows[i].basis); }},
+       {"engine_basis", "", kText, [&](size_t i) { return engine_basis(report, rows[i]); }},
+       {"engine_unmeasured", "", kText,
+        [&](size_t i) { return unless_empty(unmeasured_in_words(rows[i].engine_unmeasured)); }},
+       {"host_cpu", "", kText,
+        [&](size_t i) { return with_engine(i) ? unless_empty(report.engine(rows[i]).host.cpu) : ReportValue(); }},
+       {"host_level", "", kNumber,
+        [&](size_t i) { return with_engine(i) ? ReportValue(report.engine(rows[i]).host.level) : ReportValue(); }},
+       {"client_token_s", "", kSeconds, of(&ForecastRow::client_token_s)},
        {"prefill_lower_s", "", kSeconds, of(&ForecastRow::prefill_lower_s)},
        {"prefill_upper_s", "", kSeconds, of(&ForecastRow::prefill_upper_s)},
        {"prefill_roofline_s", "", kSeconds, of(&ForecastRow::prefill_roofline_s)},
@@ -207,7 +251,7 @@ std::string forecast_rows_text(const LlmForecastReport& report) {
   return rows_text(picked(forecast_table(report, Form::kText),
                           {"device", "calibrated", "tensor_parallel", "sequence", "batch", "prefill_s", "token_s",
                            "tokens_per_s", "90% interval", "bound", "energy_per_million_tokens_joules",
-                           "cost_per_million_tokens_usd", "model_bytes", "fits"}));
+                           "cost_per_million_tokens_usd", "model_bytes", "fits", "engine"}));
 }
 
 std::string forecast_csv(const LlmForecastReport& report) {
@@ -239,7 +283,12 @@ std::string forecast_csv(const LlmForecastReport& report) {
                                                               "energy_per_million_tokens_joules",
                                                               "cost_per_million_tokens_usd",
                                                               "power_w",
-                                                              "power_basis"}),
+                                                              "power_basis",
+                                                              "engine",
+                                                              "engine_basis",
+                                                              "engine_unmeasured",
+                                                              "host_cpu",
+                                                              "client_token_s"}),
                   {.digits = 9, .yes = "true", .no = "false"});
 }
 
@@ -260,6 +309,8 @@ Json forecast_json(const LlmForecastReport& report) {
             {"fused_attention", request.fused_attention}};
   if (report.config.has_cache()) json["output_tokens"] = request.output_tokens;
   json["interval"] = 0.9;
+  if (const auto row = fastest_row(report.result.rows)) json["fastest_row"] = *row;
+  if (const auto row = cheapest_row(report.result.rows)) json["cheapest_row"] = *row;
   Json& rows = json["rows"] = rows_json(forecast_table(report, Form::kJson));
   for (size_t i = 0; i < report.details.size(); ++i) put_detail(rows[i], report.details[i]);
   json["refused"] = report.result.refused;

@@ -21,8 +21,6 @@ struct Series {
   std::vector<ForecastRow> rows;  // by batch
 };
 
-double latency_of(const ForecastRow& row) { return row.generates ? row.token_s : row.prefill_s; }
-
 std::string seconds_tick(double milliseconds) { return human_number(milliseconds); }
 std::string rate_tick(double value) { return human_number(value); }
 
@@ -66,8 +64,8 @@ Result<std::string> pareto_svg(const LlmForecastReport& report) {
   const std::vector<bool> best = pareto_rows(rows);
   double low_x = HUGE_VAL, high_x = 0, low_y = HUGE_VAL, high_y = 0;
   for (const ForecastRow& row : rows) {
-    low_x = std::min(low_x, latency_of(row) * 1e3);
-    high_x = std::max(high_x, latency_of(row) * 1e3);
+    low_x = std::min(low_x, row.latency_s() * 1e3);
+    high_x = std::max(high_x, row.latency_s() * 1e3);
     low_y = std::min(low_y, row.tokens_per_s);
     high_y = std::max(high_y, row.tokens_per_s);
   }
@@ -97,14 +95,14 @@ Result<std::string> pareto_svg(const LlmForecastReport& report) {
     const std::string look = series_class(s);
     const std::string name = name_of_series(report, all[s]);
     std::vector<std::pair<double, double>> points;
-    for (const ForecastRow& row : all[s].rows) points.emplace_back(x.at(latency_of(row) * 1e3), y.at(row.tokens_per_s));
+    for (const ForecastRow& row : all[s].rows) points.emplace_back(x.at(row.latency_s() * 1e3), y.at(row.tokens_per_s));
     canvas.polyline(points, look + " stroke curve");
     for (size_t i = 0; i < points.size(); ++i, ++at) {
       const ForecastRow& row = all[s].rows[i];
       canvas.marker(series_marker(s % 4), points[i].first, points[i].second, 4.5,
                     look + (best[at] ? " fill" : " hollow"),
                     fmt::format("{}, batch {}: {} a token, {} tokens/s ({} to {})", name, row.batch,
-                                human_seconds(latency_of(row)), human_number(row.tokens_per_s), human_number(row.lower),
+                                human_seconds(row.latency_s()), human_number(row.tokens_per_s), human_number(row.lower),
                                 human_number(row.upper)));
       if (i == 0 || i + 1 == points.size()) {
         canvas.text(points[i].first + 8, points[i].second + (i == 0 ? 14 : -6), std::to_string(row.batch), "row");

@@ -32,6 +32,65 @@ MathMode wanted_mode(const LlmRequest& request) {
   }
 }
 
+// What engines were measured on, and what not.
+void add_engine_notes(const LlmForecastReport& report, std::vector<std::string>& notes) {
+  const EngineProfile* profile = nullptr;
+  std::vector<std::string> lacking;  // devices without an engine
+  bool alone = false, host_known = true;
+  uint32_t unmeasured = 0;
+  std::set<uint32_t> seen;
+  std::set<std::string> hosts;  // that were named
+  for (const ForecastRow& row : report.result.rows) {
+    const EngineTerms& engine = report.engine(row);
+    if (engine.profile == nullptr) continue;
+    const bool first = seen.insert(row.device).second;
+    if (row.basis == TimeBasis::kKernels) {
+      if (first) lacking.push_back(report.device(row).name);
+      continue;
+    }
+    profile = engine.profile.get();
+    host_known = host_known && engine.host.known;
+    if (first && engine.host.of_kin && hosts.insert(engine.host.cpu).second) {
+      notes.push_back(
+          fmt::format("nobody measured the host {}: it counts as fast as others of its design", engine.host.cpu));
+    }
+    alone = alone || row.basis == TimeBasis::kEngine;
+    unmeasured |= row.engine_unmeasured;
+    if (first && engine.kernels) {
+      notes.push_back(fmt::format("the products of {} were timed: its kernels stand in the place of {}'s",
+                                  report.device(row).name, profile->name));
+    }
+  }
+  if (alone && profile->rows > 0) {
+    notes.push_back(fmt::format(
+        "{} {}: fitted to {} measured single streams of {} in 16 bits; source: {}", profile->name, profile->version,
+        profile->rows, profile->models.empty() ? "dense models" : join(profile->models, ", "), profile->source));
+  }
+  if (alone && profile->basis != EngineBasis::kMeasured) {
+    notes.push_back(fmt::format("{} {}, {}: {}", profile->name, profile->version, name_of(profile->basis),
+                                profile->basis == EngineBasis::kPhysics
+                                    ? "nobody measured it here"
+                                    : "its own runs say little; most of its constants are another engine's"));
+  }
+  if (unmeasured != 0) {
+    notes.push_back(
+        fmt::format("+ kernels: nobody measured {} here with {}; what it does around its kernels is added to "
+                    "the kernels' own times",
+                    profile->name, unmeasured_in_words(unmeasured)));
+  }
+  if (profile != nullptr && !host_known) {
+    notes.emplace_back(
+        "the host's CPU is not known (--host): a usual server is assumed, and intervals are wider for it");
+  }
+  if (!lacking.empty()) {
+    const auto row = std::ranges::find_if(
+        report.result.rows, [&](const ForecastRow& each) { return report.device(each).name == lacking.front(); });
+    notes.push_back(fmt::format("kernels only, no engine, on {}: {}{}", join(lacking, ", "),
+                                why_no_engine(report.config, report.device(*row)),
+                                profile != nullptr ? "; an engine would take longer" : ""));
+  }
+}
+
 constexpr int64_t kUsualNode = 8;  // devices behind one switch
 
 std::vector<std::string> notes_of(const LlmForecastReport& report) {
@@ -45,7 +104,10 @@ std::vector<std::string> notes_of(const LlmForecastReport& report) {
   for (const ForecastRow& row : report.result.rows) {
     if (!seen.insert(row.device).second) continue;
     const DeviceFacts& facts = report.device(row);
-    if (!row.calibrated) unmeasured.push_back(facts.name + " (" + std::string(name_of(row.mode)) + ")");
+    if (!row.calibrated) {
+      const bool by_engine = row.basis == TimeBasis::kEngine;
+      unmeasured.push_back(facts.name + (by_engine ? "" : " (" + std::string(name_of(row.mode)) + ")"));
+    }
     if (!report.devices[row.device].model->supports(wanted_mode(request))) {
       notes.push_back(facts.name + " has no units for " + std::string(name_of(wanted_mode(request))) +
                       ": it computes in " + std::string(name_of(row.mode)));
@@ -53,7 +115,7 @@ std::vector<std::string> notes_of(const LlmForecastReport& report) {
     if (!row.memory_known) notes.push_back("the memory of " + facts.name + " is not known, nor whether the model fits");
     const StepSettings& step = report.devices[row.device].terms.step;
     if (step.launch == LaunchMode::kGraph) continue;
-    if (row.bound() == Bound::kLaunch) {
+    if (row.bound() == Bound::kLaunch && row.basis == TimeBasis::kKernels) {
       notes.push_back(facts.name + " waits for launches; recorded graphs (--graph-launch) would hide them");
     }
   }
@@ -79,6 +141,7 @@ std::vector<std::string> notes_of(const LlmForecastReport& report) {
         "what the prompts of the whole batch need at once decides whether it fits; an engine that prefills in chunks "
         "needs less");
   }
+  add_engine_notes(report, notes);
   if (!unmeasured.empty()) {
     notes.push_back("uncalibrated: nobody measured " + join(unmeasured, ", ") +
                     " here; their times follow from data sheets or from devices like them");

@@ -36,6 +36,7 @@ struct LlmForecastReport {
   std::vector<std::string> notes;
 
   const DeviceFacts& device(const ForecastRow& row) const { return devices[row.device].model->device(); }
+  const EngineTerms& engine(const ForecastRow& row) const { return devices[row.device].terms.engine; }
 };
 inline constexpr size_t kMostDetails = 256;
 

@@ -7,6 +7,27 @@
 #include "base/unknown.h"
 
 namespace perfcast::ai {
+namespace {
+
+template <typename Value>
+std::optional<size_t> least_row(const std::vector<ForecastRow>& rows, Value value) {
+  std::optional<size_t> least;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i].may_run() || !std::isfinite(value(rows[i]))) continue;
+    if (!least || value(rows[i]) < value(rows[*least])) least = i;
+  }
+  return least;
+}
+
+}  // namespace
+
+std::optional<size_t> fastest_row(const std::vector<ForecastRow>& rows) {
+  return least_row(rows, [](const ForecastRow& row) { return row.latency_s(); });
+}
+
+std::optional<size_t> cheapest_row(const std::vector<ForecastRow>& rows) {
+  return least_row(rows, [](const ForecastRow& row) { return row.cost_per_million; });
+}
 
 ForecastRow row_of(const LlmForecast& forecast, uint32_t device) {
   ForecastRow row;
@@ -36,6 +57,9 @@ ForecastRow row_of(const LlmForecast& forecast, uint32_t device) {
   row.upper = forecast.upper;
   row.request_s = forecast.request_s;
   row.output_per_s = forecast.output_per_s;
+  row.client_token_s = forecast.client_token_s;
+  row.basis = forecast.basis;
+  row.engine_unmeasured = forecast.engine_unmeasured;
   row.model_bytes = forecast.memory.model();
   row.memory_bytes = forecast.memory.total;
   row.missing_bytes = forecast.memory.missing();
@@ -90,7 +114,7 @@ Result<SweepResult> sweep_forecasts(std::vector<LlmForecaster>& devices, const S
 }
 
 std::vector<bool> pareto_rows(const std::vector<ForecastRow>& rows) {
-  const auto latency = [&](size_t i) { return rows[i].generates ? rows[i].token_s : rows[i].prefill_s; };
+  const auto latency = [&](size_t i) { return rows[i].latency_s(); };
   std::vector<size_t> order(rows.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -100,8 +124,7 @@ std::vector<bool> pareto_rows(const std::vector<ForecastRow>& rows) {
   std::vector<bool> best(rows.size(), false);
   double most = 0;
   for (const size_t i : order) {
-    const bool counts = rows[i].fits || !rows[i].memory_known;
-    if (!counts || !(rows[i].tokens_per_s > most)) continue;
+    if (!rows[i].may_run() || !(rows[i].tokens_per_s > most)) continue;
     most = rows[i].tokens_per_s;
     best[i] = true;
   }

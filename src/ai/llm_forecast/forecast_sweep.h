@@ -18,15 +18,19 @@ struct ForecastRow {
   double prefill_s = 0, prefill_lower_s = 0, prefill_upper_s = 0, prefill_roofline_s = 0;
   double token_s = 0, token_lower_s = 0, token_upper_s = 0, token_roofline_s = 0;
   double tokens_per_s = 0, lower = 0, upper = 0;
-  double request_s = 0, output_per_s = 0;
+  double request_s = 0, output_per_s = 0, client_token_s = 0;
   double model_bytes = 0, memory_bytes = 0, missing_bytes = 0;
   double power_w = 0, energy_j_per_million = 0, cost_per_million = 0;
   double energy_lower_j_per_million = 0, energy_upper_j_per_million = 0;  // 90%; of modelled power alone
   Bound prefill_bound = Bound::kCompute, token_bound = Bound::kCompute;
   MathMode mode = MathMode::kFp32;
+  TimeBasis basis = TimeBasis::kKernels;
+  uint32_t engine_unmeasured = 0;
   bool generates = true, calibrated = false, memory_known = false, fits = false, power_is_modelled = false;
 
   Bound bound() const { return generates ? token_bound : prefill_bound; }
+  double latency_s() const { return generates ? token_s : prefill_s; }  // of encoders: of the whole batch
+  bool may_run() const { return fits || !memory_known; }
 };
 ForecastRow row_of(const LlmForecast& forecast, uint32_t device);
 
@@ -50,5 +54,10 @@ Result<SweepResult> sweep_forecasts(std::vector<LlmForecaster>& devices, const S
 // Of rows with one device, degree and sequence each: those that no other row of `rows` beats in both the time per token
 // and tokens/s. Rows that don't fit don't count.
 std::vector<bool> pareto_rows(const std::vector<ForecastRow>& rows);
+
+// Indexes of the row with the least time per token (of encoders: of the batch) and of that with the least cost, the
+// first of equals. Rows that don't fit don't count; absent where there is none.
+std::optional<size_t> fastest_row(const std::vector<ForecastRow>& rows);
+std::optional<size_t> cheapest_row(const std::vector<ForecastRow>& rows);
 
 }  // namespace perfcast::ai

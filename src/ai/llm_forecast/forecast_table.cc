@@ -21,13 +21,27 @@ std::string format_names(const LlmConfig& config, const LlmRequest& request) {
   return text;
 }
 
+// "engine: vllm 0.22, on the host Intel Xeon Platinum 8481C"
+std::string engine_line(const LlmForecastReport& report) {
+  const EngineTerms& first = report.devices.front().terms.engine;
+  const bool runs =
+      std::ranges::any_of(report.result.rows, [](const ForecastRow& row) { return row.basis != TimeBasis::kKernels; });
+  if (!runs) return "engine: none, kernels alone\n";
+  std::string text = fmt::format("engine: {} {}", first.profile->name, first.profile->version);
+  if (first.profile->basis != EngineBasis::kMeasured) text += fmt::format(", {}", name_of(first.profile->basis));
+  const bool same = std::ranges::all_of(
+      report.devices, [&](const ForecastDevice& device) { return device.terms.engine.host.cpu == first.host.cpu; });
+  if (!same) return text + ", on the hosts that were named\n";
+  return text + (first.host.cpu.empty() ? ", host not known" : ", host " + printable(first.host.cpu)) + "\n";
+}
+
 std::string headline(const LlmForecastReport& report) {
   const LlmConfig& config = report.config;
   std::string text =
       fmt::format("{} ({}): {} parameters; {}", config.name, config.source,
                   human_number(static_cast<double>(report.parameters)), format_names(config, report.grid.request));
   if (config.has_cache()) text += fmt::format("; {} new tokens", report.grid.request.output_tokens);
-  return text + "\n";
+  return text + "\n" + engine_line(report);
 }
 
 std::string interval(double lower, double upper, std::string (*text)(double)) {
@@ -57,6 +71,9 @@ std::string times_text(const LlmForecastReport& report) {
   table.add_row({"tokens/s", rate(row.tokens_per_s), interval(row.lower, row.upper, rate), rate(most), ""});
   if (row.generates) {
     table.add_row({"whole request", human_seconds(row.request_s), "", "", ""});
+    if (row.basis != TimeBasis::kKernels) {
+      table.add_row({"client's time per token", human_seconds(row.client_token_s), "", "", ""});
+    }
     table.add_row({"tokens/s of it", rate(row.output_per_s), "", "", ""});
   }
   if (std::isfinite(row.energy_j_per_million)) {
@@ -69,7 +86,13 @@ std::string times_text(const LlmForecastReport& report) {
   if (std::isfinite(row.cost_per_million)) {
     table.add_row({"USD per million tokens", human_number(row.cost_per_million), "", "", ""});
   }
-  return table.to_text();
+  std::string text = table.to_text();
+  if (row.generates && row.basis != TimeBasis::kKernels) {
+    text +=
+        "\nClients print the client's time per token as TPOT: the whole request over its new tokens, the first token's "
+        "time included.\n";
+  }
+  return text;
 }
 
 std::string memory_text(const LlmForecast& forecast, int64_t fits_on) {
@@ -110,6 +133,7 @@ std::vector<ClassRow> class_rows(const LlmForecast& forecast) {
     if (forecast.generates) row.next = cell(forecast.token, operators);
     if (row.first.seconds > 0 || row.next.seconds > 0) rows.push_back(std::move(row));
   }
+  if (forecast.basis != TimeBasis::kKernels) return rows;  // parts_text() has what the device waits for
   const auto waits = [](const StepTime& step) { return ClassCell{step.seconds - step.device_seconds, "launch"}; };
   ClassRow row{"waiting for launches", waits(forecast.prefill), {}};
   if (forecast.generates) row.next = waits(forecast.token);
@@ -131,11 +155,12 @@ std::string classes_text(const LlmForecast& forecast) {
     times_s.reserve(rows.size());
     for (const ClassRow& row : rows) times_s.push_back((row.*of).seconds);
     const std::vector<std::string> times = seconds_column(times_s);
+    const double whole_s = forecast.basis == TimeBasis::kKernels ? step.seconds : step.device_seconds;
     for (size_t i = 0; i < rows.size(); ++i) {
       const ClassCell& cell = rows[i].*of;
       const bool there = cell.seconds > 0;
       cells[i].push_back(there ? times[i] : "");
-      cells[i].push_back(there ? fmt::format("{:.1f}%", 100 * cell.seconds / step.seconds) : "");
+      cells[i].push_back(there ? fmt::format("{:.1f}%", 100 * cell.seconds / whole_s) : "");
       cells[i].push_back(there ? cell.bound : "");
     }
   };
@@ -145,16 +170,59 @@ std::string classes_text(const LlmForecast& forecast) {
   return table.to_text();
 }
 
+// Both times with an engine, part by part.
+std::string parts_text(const LlmForecast& forecast, bool host_overlaps) {
+  const EngineTokenTime& token = forecast.engine.token;
+  const EngineFirstTime& first = forecast.engine.first;
+  const bool further = forecast.engine.token_operators_s > 0 && token.weights_s > 0;
+  const struct {
+    const char* name;
+    double first_s, token_s;
+  } parts[] = {
+      {"HTTP, scheduler, client", first.fixed_s, 0},
+      {"tokeniser", first.tokeniser_s, 0},
+      {"prompt on the device", first.prefill_s, 0},
+      {"waiting for launches", first.launch_s, 0},
+      {"weights", 0, token.weights_s},
+      {"small kernels", 0, token.kernels_s},
+      {"attention", 0, token.attention_s},
+      {"all-reduces", 0, token.all_reduce_s},
+      {further ? "further sequences, by kernels" : "operators, by kernels", 0, forecast.engine.token_operators_s},
+      {host_overlaps ? "host, at the same time" : "host", 0, token.host_s}};
+  std::vector<double> first_s, token_s;
+  TextTable table;
+  table.add_column("part", Align::kLeft);
+  table.add_column("first token", Align::kRight);
+  table.add_column("per token", Align::kRight);
+  for (const auto& part : parts) {
+    first_s.push_back(part.first_s);
+    token_s.push_back(part.token_s);
+  }
+  const std::vector<std::string> firsts = seconds_column(first_s), tokens = seconds_column(token_s);
+  for (size_t i = 0; i < std::size(parts); ++i) {
+    if (!(first_s[i] > 0) && !(token_s[i] > 0)) continue;
+    table.add_row({parts[i].name, first_s[i] > 0 ? firsts[i] : "", token_s[i] > 0 ? tokens[i] : ""});
+  }
+  return table.to_text();
+}
+
 std::string single_text(const LlmForecastReport& report) {
   const ForecastRow& row = report.result.rows.front();
   const LlmForecast& detail = report.details.front();
-  std::string text = fmt::format("on {}{}{}: batch {}, {} {}, {} math\n\n",
+  const bool runs = row.basis != TimeBasis::kKernels;
+  const std::string words = runs ? ", " + engine_words(report.engine(row), row.basis) : "";
+  std::string text = fmt::format("on {}{}{}: batch {}, {} {}, {} math{}\n\n",
                                  row.tensor_parallel > 1 ? fmt::format("{} x ", row.tensor_parallel) : "",
                                  printable(report.device(row).name), row.calibrated ? "" : " (uncalibrated)", row.batch,
-                                 row.generates ? "prompt" : "tokens", row.sequence, name_of(row.mode));
+                                 row.generates ? "prompt" : "tokens", row.sequence, name_of(row.mode), words);
   const std::string memory = memory_text(detail, report.fits_on.front());
   if (row.memory_known && !row.fits) return text + memory;  // times would be those of another device
-  return text + times_text(report) + "\n" + memory + "\n" + classes_text(detail);
+  text += times_text(report) + "\n" + memory + "\n";
+  if (row.basis == TimeBasis::kKernels) return text + classes_text(detail);
+  text += parts_text(detail, report.engine(row).profile->overlaps_host);
+  // The operators' times are in the forecast where an engine's own don't stand for the device.
+  return row.basis == TimeBasis::kEngine || detail.engine.token.weights_s > 0 ? text
+                                                                              : text + "\n" + classes_text(detail);
 }
 
 std::string with_notes(std::string text, const LlmForecastReport& report) {
@@ -178,12 +246,15 @@ std::string picks_text(const LlmForecastReport& report) {
   };
   const bool batches = varies(&ForecastRow::batch), prompts = varies(&ForecastRow::sequence);
   const bool degrees = varies(&ForecastRow::tensor_parallel);
+  // Rows without an engine, which takes time of its own, stand beside rows with one.
+  const bool engines =
+      std::ranges::any_of(rows, [](const ForecastRow& row) { return row.basis != TimeBasis::kKernels; });
   const auto name = [&](const ForecastRow& row) {
     std::string text = degrees ? fmt::format("{} x ", row.tensor_parallel) : "";
     text += printable(report.device(row).name);
     if (batches) text += fmt::format(", batch {}", row.batch);
     if (prompts) text += fmt::format(", prompt {}", row.sequence);
-    return text;
+    return row.basis == TimeBasis::kKernels && engines ? text + " (kernels only)" : text;
   };
   const ForecastRow& fastest = **std::ranges::max_element(usable, {}, &ForecastRow::tokens_per_s);
   std::string text =

@@ -24,11 +24,20 @@ int64_t usual_prompt(const LlmConfig& config, int64_t output_tokens) {
 Result<LlmForecaster> LlmForecaster::create(LlmConfig config, std::shared_ptr<const LatencyModel> model,
                                             DeviceTerms terms) {
   if (Status status = check_config(config); !status) return status.error();
-  return LlmForecaster(std::move(config), std::move(model), terms);
+  // Engines record the kernels of a token, and launch those of a prompt as their profiles say.
+  if (terms.engine.profile && why_no_engine(config, model->device()).empty()) terms.step.launch = LaunchMode::kGraph;
+  return LlmForecaster(std::move(config), std::move(model), std::move(terms));
 }
 
 LlmForecaster::LlmForecaster(LlmConfig config, std::shared_ptr<const LatencyModel> model, DeviceTerms terms)
-    : config_(std::move(config)), terms_(terms), timer_(std::move(model), terms.step) {}
+    : config_(std::move(config)), terms_(std::move(terms)), timer_(std::move(model), terms_.step) {
+  if (terms_.engine.profile == nullptr) return;
+  engine_device_ = timer_.model().device();
+  if (terms_.step.link_bytes_per_s > 0) engine_device_.link_bytes_per_s = terms_.step.link_bytes_per_s;
+  engine_runs_ = why_no_engine(config_, engine_device_).empty();
+  const auto& measured = terms_.engine.profile->devices;
+  engine_measured_ = std::find(measured.begin(), measured.end(), engine_device_.name) != measured.end();
+}
 
 // The operators of prefill, and of a token at the mean context.
 Status LlmForecaster::build(const LlmRequest& request) {
@@ -60,6 +69,13 @@ Status LlmForecaster::build(const LlmRequest& request) {
   }
   decode_.context = request.sequence + (request.output_tokens + 1) / 2;
   return build_operators(config_, decode_, decode_graph_);
+}
+
+// Of what build() built last.
+Status LlmForecaster::time_steps(StepTime& prefill, StepTime& token) {
+  Status status = timer_.time(config_, prefill_, prefill_graph_, prefill);
+  if (!status || !config_.has_cache()) return status;
+  return timer_.time(config_, decode_, decode_graph_, token);
 }
 
 Result<MemoryNeed> LlmForecaster::memory_of(const LlmRequest& request) const {
@@ -101,6 +117,7 @@ void LlmForecaster::finish(LlmForecast& forecast) const {
     forecast.token_s = forecast.token.seconds;
     forecast.request_s += real(request.output_tokens - 1) * forecast.token_s;
     produced = batch * real(request.output_tokens);
+    forecast.client_token_s = forecast.request_s / real(request.output_tokens);
   }
   forecast.output_per_s = produced / forecast.request_s;
   const double device_seconds = real(request.tensor_parallel) * kMillion / forecast.output_per_s;
@@ -145,18 +162,20 @@ Status LlmForecaster::forecast(const LlmRequest& request, LlmForecast& forecast)
   forecast.request = request;
   forecast.generates = config_.has_cache();
   if (Status status = build(request); !status) return status;
-  if (Status status = timer_.time(config_, prefill_, prefill_graph_, forecast.prefill); !status) return status;
-  if (forecast.generates) {
-    forecast.mean_context = decode_.context;
-    if (Status status = timer_.time(config_, decode_, decode_graph_, forecast.token); !status) return status;
-  }
+  if (Status status = time_steps(forecast.prefill, forecast.token); !status) return status;
+  if (forecast.generates) forecast.mean_context = decode_.context;
+  if (Status status = add_engine(forecast); !status) return status;
   const auto memory = memory_of(request);
   if (!memory) return memory.error();
   forecast.memory = *memory;
   const LatencyModel& device = timer_.model();
   const double sequences = real(request.batch);
-  forecast.calibrated = device.calibrated(forecast.prefill.mode, sequences * real(request.sequence)) &&
-                        (!forecast.generates || device.calibrated(forecast.token.mode, sequences));
+  if (forecast.basis == TimeBasis::kEngine) {
+    forecast.calibrated = engine_measured_;
+  } else {
+    forecast.calibrated = device.calibrated(forecast.prefill.mode, sequences * real(request.sequence)) &&
+                          (!forecast.generates || device.calibrated(forecast.token.mode, sequences));
+  }
   finish(forecast);
   return {};
 }

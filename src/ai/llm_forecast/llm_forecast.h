@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
+#include "ai/engine/engine_step.h"
 #include "ai/llm_forecast/step_time.h"
 #include "base/result.h"
 #include "base/unknown.h"
@@ -20,6 +22,15 @@ struct LlmRequest {
   Precision weights = Precision::kFp16, activations = Precision::kFp16, kv = Precision::kFp16;
   std::optional<double> weight_bits_per_value;
   bool fused_attention = true;  // and skips what the causal mask hides; else scores go through memory, all of them
+
+  bool operator==(const LlmRequest&) const = default;
+};
+
+// The engine that runs the model, and the host that it runs on.
+struct EngineTerms {
+  std::shared_ptr<const EngineProfile> profile;  // null: kernels alone
+  EngineHost host;
+  bool kernels = false;  // times of kernels stand for the device's work, as of a device that a user timed
 };
 
 // What is known of a device beside its latency model.
@@ -27,6 +38,23 @@ struct DeviceTerms {
   double power_w = kUnknown;         // of one device while it serves; not known: see LlmForecast::power_w
   double price_per_hour = kUnknown;  // of one device, in US dollars
   StepSettings step;
+  EngineTerms engine;
+};
+
+// What the times of a forecast are made of.
+enum class TimeBasis : uint8_t {
+  kKernels,          // kernels alone
+  kEngine,           // an engine's single stream (ai/engine/engine_step.h)
+  kEngineOnKernels,  // what an engine adds (host, sampler, tokeniser) to times of kernels
+};
+
+// Parts of both times with an engine, in seconds.
+struct EngineParts {
+  EngineTokenTime token;
+  EngineFirstTime first;  // its parts add up
+  // Of the device's work on a token, what the models of kernels say: all of it with kEngineOnKernels; with a batch what
+  // its further sequences add to a single stream. Beside the parts of `token`, whose device_s has it.
+  double token_operators_s = 0;
 };
 
 // Of each device's memory: what the driver, the libraries' workspaces and fragmentation take. Serving engines keep as
@@ -53,11 +81,18 @@ struct MemoryNeed {
 // What can't be said is NaN: the time of a token of an encoder, energy without a power, cost without a price.
 struct LlmForecast {
   LlmRequest request;
-  bool generates = true;    // a decoder: there are tokens after the first
-  bool calibrated = false;  // measurements of the device stand behind its products, of the prompt and of a token
-  StepTime prefill;         // of the whole batch
-  StepTime token;           // one token of each sequence, at the mean context: sequence + ceil(output_tokens / 2)
+  bool generates = true;  // a decoder: there are tokens after the first
+  // Measurements of the device stand behind its products, of the prompt and of a token; with kEngine: behind the
+  // engine's profile.
+  bool calibrated = false;
+  StepTime prefill;  // of the whole batch
+  StepTime token;    // one token of each sequence, at the mean context: sequence + ceil(output_tokens / 2)
   int64_t mean_context = 0;
+
+  TimeBasis basis = TimeBasis::kKernels;
+  EngineParts engine;                // but for kKernels
+  uint32_t engine_unmeasured = 0;    // bits of EngineUnmeasured: why times of kernels are in it
+  double client_token_s = kUnknown;  // request_s over output tokens: what clients print as TPOT
 
   double prefill_s = 0, token_s = kUnknown;
   double tokens_per_s = 0;      // batch / token_s; of encoders the prompts' tokens over prefill_s
@@ -83,6 +118,13 @@ struct LlmForecast {
 // Of a step, while it runs; absent where the device's peak or bandwidth isn't known.
 std::optional<AcceleratorLoad> load_of(const StepTime& step);
 
+// Why an engine's profile doesn't speak of the model on the device at all, so that kernels alone are forecast; empty:
+// it does.
+std::string why_no_engine(const LlmConfig& config, const DeviceFacts& device);
+
+// What times are made of: "vllm 0.22", "llama.cpp b4000, by physics", "vllm 0.22 + kernels", "kernels only".
+std::string engine_words(const EngineTerms& engine, TimeBasis basis);
+
 // One model on one device. Reuses its operator graph and the times of operators; not for several threads at once.
 class LlmForecaster {
  public:
@@ -107,6 +149,18 @@ class LlmForecaster {
   LlmForecaster(LlmConfig config, std::shared_ptr<const LatencyModel> model, DeviceTerms terms);
   Status build(const LlmRequest& request);
   Result<MemoryNeed> memory_of(const LlmRequest& request) const;
+  // An engine's single stream of a request, and the kernels of one (where they were asked for).
+  struct SingleStream {
+    LlmRequest request;  // of batch 1
+    SamplerDefaults sampler;
+    EngineWork work;
+    EngineForecast engine;
+    double prefill_device_s = kUnknown, token_device_s = kUnknown;
+  };
+  Status time_steps(StepTime& prefill, StepTime& token);
+  Result<SingleStream*> single_stream(const LlmRequest& request);
+  Status time_single_kernels(const LlmRequest& request, SingleStream& single);
+  Status add_engine(LlmForecast& forecast);
   void finish(LlmForecast& forecast) const;
   void set_power(LlmForecast& forecast) const;
 
@@ -115,6 +169,9 @@ class LlmForecaster {
   StepTimer timer_;
   LlmWorkload prefill_, decode_;  // of the last request
   OperatorGraph prefill_graph_, decode_graph_;
+  DeviceFacts engine_device_;  // with the link that was given
+  bool engine_runs_ = false, engine_measured_ = false;
+  std::optional<SingleStream> single_;  // the last one
 };
 
 // The prompt of a request where none is given: usual_sequence(), shortened so that the new tokens find room in what

@@ -87,6 +87,7 @@ Bound StepTime::bound_of(OperatorClass operator_class) const {
 }
 
 Bound StepTime::bound() const {
+  if (engine_bound) return *engine_bound;
   if (seconds > device_seconds && launch_seconds > device_seconds) return Bound::kLaunch;
   std::array<double, kBounds> sums = {};
   for (const auto& by_bound : parts) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "ai/latency/model/operator_time.h"
@@ -71,6 +72,7 @@ struct StepTime {
   double compute_s = kUnknown, memory_s = kUnknown;
   MathMode mode = MathMode::kFp32;  // of products with weights
   MathMode attention_mode = MathMode::kFp32;
+  std::optional<Bound> engine_bound;  // what an engine waits for the most; else it follows from the kernels
   // Device seconds by class and by what bounds them.
   std::array<std::array<double, kBounds>, kOperatorClasses> parts = {};
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "ai/llm/model_catalogue.h"
@@ -17,6 +18,7 @@
 #include "cli/ai/llm_command.h"
 #include "cli/ai/llm_cpu_forecast.h"
 #include "cli/ai/llm_devices.h"
+#include "cli/ai/llm_engine.h"
 #include "cli/option_table.h"
 #include "cli/shared/named_file.h"
 #include "cli/shared/table_options.h"
@@ -32,6 +34,7 @@ struct ForecastArguments {
   int64_t output_tokens = 128;
   std::optional<double> link_bytes_per_s, vcpus;
   LlmPrecisionArguments precision;
+  EngineArguments engine;
   bool sweep = false, csv = false, list = false, eager_attention = false, graph_launch = false;
   const CLI::App* verb = nullptr;
 };
@@ -152,16 +155,66 @@ Result<std::vector<ai::ForecastDevice>> devices_of(const ai::DeviceProvider& pro
   return devices;
 }
 
-Status calibrate(ai::DeviceProvider& provider, const std::string& path) {
-  if (path.empty()) return {};
+// What was timed of a device is said of its kernels: they stand for its work.
+void take_timed(const ai::DeviceProvider& provider, const std::vector<ai::CalibrationRun>& runs,
+                std::vector<ai::ForecastDevice>& devices) {
+  std::set<std::string> timed;
+  for (const ai::CalibrationRun& run : runs) timed.insert(run.device);
+  for (const std::string& name : timed) {
+    const auto model = provider.find(name);
+    if (!model) continue;
+    for (ai::ForecastDevice& device : devices) {
+      if (device.model->device().name == (*model)->device().name) device.terms.engine.kernels = true;
+    }
+  }
+}
+
+// HOST for all, DEVICE=HOST for one; later ones win.
+Status take_hosts(const EngineArguments& arguments, const ai::DeviceProvider& provider,
+                  std::vector<ai::ForecastDevice>& devices) {
+  for (const std::string& text : list_of(arguments.hosts)) {
+    const size_t equals = text.find('=');
+    const auto host = host_named(std::string(trim(equals == std::string::npos ? text : text.substr(equals + 1))));
+    if (!host) return host.error();
+    std::string only;
+    if (equals != std::string::npos) {
+      const auto model = provider.find(text.substr(0, equals));
+      if (!model) {
+        Error error = model.error();
+        error.where = "--host";
+        return error;
+      }
+      only = (*model)->device().name;
+    }
+    for (ai::ForecastDevice& device : devices) {
+      if (only.empty() || device.model->device().name == only) device.terms.engine.host = *host;
+    }
+  }
+  return {};
+}
+
+// Engines fuse attention and record graphs; both options are of kernels alone.
+Result<ai::EngineTerms> engine_terms(const ForecastArguments& arguments) {
+  const bool named = arguments.verb->count("--engine") > 0;
+  const bool of_kernels = arguments.eager_attention || arguments.graph_launch;
+  if (!of_kernels) return engine_of(arguments.engine);
+  const char* option = arguments.eager_attention ? "--eager-attention" : "--graph-launch";
+  if (named && arguments.engine.engine != kNoEngine) {
+    return usage_error("bad-usage", std::string(option) + " is of kernels without an engine", option, "--engine none");
+  }
+  return ai::EngineTerms();
+}
+
+Result<std::vector<ai::CalibrationRun>> calibrate(ai::DeviceProvider& provider, const std::string& path) {
+  if (path.empty()) return std::vector<ai::CalibrationRun>();
   const auto text = read_file(path, kCalibrationLimit);
   if (!text) return text.error();
   std::string form;
   const auto runs = ai::parse_calibration_runs(*text, path, &form);
   if (!runs) return runs.error();
   note_form(path, form);
-  Status status = provider.calibrate(*runs);
-  if (status) return status;
+  const Status status = provider.calibrate(*runs);
+  if (status) return *runs;
   Error error = status.error();
   error.where = error.where.empty() ? path : path + ": " + error.where;
   return error;
@@ -180,9 +233,20 @@ Result<ai::LlmForecastReport> report_of(ai::DeviceProvider& provider, const Fore
   if (!config) return as_named_file(config.error(), true);
   const auto grid = grid_of(*config, arguments);
   if (!grid) return grid.error();
-  if (Status status = calibrate(provider, arguments.calibrate); !status) return status.error();
-  const auto devices = devices_of(provider, arguments);
+  const auto timed = calibrate(provider, arguments.calibrate);
+  if (!timed) return timed.error();
+  auto devices = devices_of(provider, arguments);
   if (!devices) return devices.error();
+  const auto engine = engine_terms(arguments);
+  if (!engine) return engine.error();
+  if (engine->profile) {
+    for (ai::ForecastDevice& device : *devices) device.terms.engine = *engine;
+    take_timed(provider, *timed, *devices);
+    if (Status status = take_hosts(arguments.engine, provider, *devices); !status) return status.error();
+  } else if (!arguments.engine.hosts.empty()) {
+    return usage_error("bad-usage", "a host, and no engine that runs on it", "--host",
+                       "an engine with it: --engine vllm");
+  }
   auto report = ai::report_forecast(*config, *devices, *grid);
   if (!report) return as_usage(report.error());
   return report;
@@ -201,8 +265,8 @@ Result<std::string> on_cpus(const ForecastArguments& arguments, bool json) {
   }
   const Status used = check_unused(
       *arguments.verb, "--cpu, which forecasts one sequence at a time on whole machines",
-      {"--tensor-parallel", "--sweep", "--kv-precision", "--eager-attention", "--graph-launch", "--link-bytes-per-s",
-       "--price", "--power-w", "--calibrate", "--svg", "--device-file", "--list-devices"},
+      {"--engine", "--host", "--tensor-parallel", "--sweep", "--kv-precision", "--eager-attention", "--graph-launch",
+       "--link-bytes-per-s", "--price", "--power-w", "--calibrate", "--svg", "--device-file", "--list-devices"},
       "--on DEVICE with it; perfcast place has prices and watts of CPUs, too");
   if (!used) return used.error();
   const auto batches = counts_of(arguments.batches, "--batch");
@@ -290,6 +354,7 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
                                   "Forecasts time, tokens/s, memory, energy and cost of a model on devices.",
                                   "",
                                   {"perfcast llm forecast llama3-8b --on A100-80GB,H100 --batch 1,8,64",
+                                   "perfcast llm forecast llama3-8b --on A10G --host g5.xlarge",
                                    "perfcast llm forecast model.gguf --on L4 --sweep --price L4=0.8"},
                                   "llm"});
   arguments->verb = verb;
@@ -311,6 +376,8 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
       ->capture_default_str();
   add_basic(*verb, "--tensor-parallel", arguments->tensor_parallels, "N,...",
             "Devices that share every layer. By default 1.");
+  add_engine_option(*verb, arguments->engine);
+  add_host_option(*verb, arguments->engine);
   add_advanced(*verb, "--sweep", arguments->sweep, "Tries batches 1 to 256 and 1 to 8 devices, unless you give them.");
   add_llm_precision_options(*verb, arguments->precision);
   add_advanced(*verb, "--eager-attention", arguments->eager_attention,

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/unknown.h"
 #include "cli/ai/llm_command.h"
+#include "cli/ai/llm_engine.h"
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/forecast/place_inputs.h"
@@ -46,6 +47,7 @@ struct PlaceArguments {
   place::PlacementWishes::Sort sort = place::PlacementWishes::Sort::kTime;
   std::optional<double> budget, host_link_bytes_per_s, link_bytes_per_s, vcpus;
   LlmPrecisionArguments precision;
+  EngineArguments engine;
   int64_t batch = 1, output_tokens = 128, tensor_parallel = 0;
   std::optional<int64_t> sequence;
   EnergyOptions energy;
@@ -245,6 +247,14 @@ Result<place::Placement> place_model(const PlaceArguments& arguments, const plac
   request.host_link_bytes_per_s = arguments.host_link_bytes_per_s.value_or(kUnknown);
   request.link_bytes_per_s = arguments.link_bytes_per_s.value_or(kUnknown);
   request.count_load = arguments.count_load;
+  auto engine = arguments.graph_launch ? ai::EngineTerms() : engine_of(arguments.engine);
+  if (!engine) return engine.error();
+  request.engine = *std::move(engine);
+  if (!arguments.host.empty()) {
+    const auto host = host_named(arguments.host);
+    if (!host) return host.error();
+    request.engine.host = *host;
+  }
   const auto hardware = hardware_of(arguments, wishes, false, options);
   if (!hardware) return hardware.error();
   auto placer = place::LlmPlacer::create(request, hardware->devices, hardware->cpus, hardware->tokens);
@@ -308,11 +318,12 @@ Result<place::Placement> place_program(const PlaceArguments& arguments, place::P
   return finished(arguments, wishes, std::nullopt, *std::move(placement), {}, 1, 1);
 }
 
-constexpr const char* kOfModels[] = {"--batch",           "--sequence",     "--output-tokens",
-                                     "--tensor-parallel", "--precision",    "--weight-precision",
-                                     "--kv-precision",    "--graph-launch", "--with-load"};
+constexpr const char* kOfModels[] = {
+    "--batch",        "--sequence",     "--output-tokens", "--tensor-parallel", "--precision", "--weight-precision",
+    "--kv-precision", "--graph-launch", "--with-load",     "--engine"};
 constexpr const char* kOfProducts[] = {"--resident"};
-constexpr const char* kOfPrograms[] = {"--host", "--accept-failure", "--measured-energy", "--power-model"};
+constexpr const char* kOfHosts[] = {"--host"};
+constexpr const char* kOfPrograms[] = {"--accept-failure", "--measured-energy", "--power-model"};
 constexpr const char* kOfSizes[] = {"--break-even", "--vcpus", "--host-link"};
 
 // Options of another kind of workload.
@@ -335,6 +346,9 @@ Status check_options(const CLI::App& verb, const PlacedInput& input) {
   }
   if (!std::holds_alternative<place::ProductWorkload>(input)) {
     if (Status status = check_none(verb, way, kOfProducts, "product"); !status) return status;
+  }
+  if (std::holds_alternative<place::ProductWorkload>(input)) {
+    if (Status status = check_none(verb, way, kOfHosts, "profile or a language model"); !status) return status;
   }
   if (is_profile) return check_none(verb, way, kOfSizes, "language model or a product");
   return check_none(verb, way, kOfPrograms, "profile");
@@ -468,7 +482,10 @@ void add_place_command(CLI::App& app, CommandContext& context) {
   add_power_options(*verb, arguments->energy);
   add_advanced(*verb, "--device-file", arguments->device_file, "FILE",
                "Adds the facts of more devices from this file (JSON).");
-  add_advanced(*verb, "--host", arguments->host, "PLATFORM", "The platform that the profile was taken on.");
+  add_engine_option(*verb, arguments->engine);
+  add_advanced(*verb, "--host", arguments->host, "HOST",
+               "The platform that a profile was taken on; of a language model the CPU or the instance type beside the "
+               "accelerators.");
   add_advanced(*verb, "--accept-failure", arguments->accept_failure,
                "Also takes the profile of a program that failed.");
   add_advanced(*verb, "--all", arguments->all, "Prints every row of the table, not 20 alone. JSON always has all.");

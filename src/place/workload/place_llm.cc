@@ -28,6 +28,11 @@ PlaceBound cpu_bound(const ai::TokenForecast& forecast) {
   return forecast.compute_share >= forecast.barrier_share ? PlaceBound::kCompute : PlaceBound::kThreads;
 }
 
+std::string engine_details(const ai::EngineTerms& engine) {
+  const std::string host = engine.host.cpu.empty() ? "host not known (--host)" : "host " + engine.host.cpu;
+  return fmt::format("accelerators under {} {}, {}", engine.profile->name, engine.profile->version, host);
+}
+
 }  // namespace
 
 bool is_fitted_on_cpus(ai::Precision weights) {
@@ -47,6 +52,7 @@ Result<LlmPlacer> LlmPlacer::create(LlmPlaceRequest request, const std::vector<P
     ai::DeviceTerms terms;
     terms.step.link_bytes_per_s = own.link_bytes_per_s;
     terms.step.launch = own.graph_launch ? ai::LaunchMode::kGraph : ai::LaunchMode::kStream;
+    terms.engine = own.engine;
     auto forecaster = ai::LlmForecaster::create(own.config, device, terms);
     if (!forecaster) return forecaster.error();
     placer.shared_.push_back({*std::move(forecaster), std::max<int64_t>(1, own.request.tensor_parallel)});
@@ -118,6 +124,11 @@ PlacementRow LlmPlacer::row_of(size_t index, std::optional<Error>& refusal) {
     }
   }
   row.count = count_of(shared.devices);
+  if (request_.engine.profile) {
+    row.engine = ai::engine_words(request_.engine, forecast.basis);
+    const bool lacks = forecast.basis == ai::TimeBasis::kKernels && forecast.generates;
+    if (lacks && row.note.empty()) row.note = ai::why_no_engine(request_.config, facts) + "; one would take longer";
+  }
   row.basis = forecast.calibrated ? PlaceBasis::kFitted : PlaceBasis::kDatasheet;
   row.needed_bytes = forecast.memory.model();
   row.memory_bytes = if_known(forecast.memory.available);
@@ -177,6 +188,7 @@ PlacementRow LlmPlacer::row_of(const PlaceCpu& cpu) const {
     return row;
   }
   row.basis = PlaceBasis::kFitted;
+  if (request_.engine.profile) row.engine = "llama.cpp";
   cpu.set_power(cpu.facts.cores, row);
   const double batch = count_of(asked.batch);
   row.needed_bytes = work_->file_bytes + work_->kv_bytes_per_token * count_of(asked.sequence + asked.output_tokens);
@@ -213,6 +225,7 @@ Result<Placement> LlmPlacer::place() {
   placement.details =
       work_ ? fmt::format("batch {}, prompt {}, {} new tokens", asked.batch, asked.sequence, asked.output_tokens)
             : fmt::format("batch {}, {} tokens", asked.batch, asked.sequence);
+  if (request_.engine.profile && work_) placement.details += "; " + engine_details(request_.engine);
   placement.rows.reserve(devices_.size() + cpus_.size());
   std::optional<Error> refusal;
   for (size_t i = 0; i < devices_.size(); ++i) placement.rows.push_back(row_of(i, refusal));

@@ -22,6 +22,7 @@ struct LlmPlaceRequest {
   // Its tensor_parallel: devices that share the model; 0: as few as hold it, at most kMostShared.
   ai::LlmRequest request;
   bool graph_launch = false;
+  ai::EngineTerms engine;  // of accelerators; CPUs run llama.cpp
   // Of CPUs, where those of `request` are the usual ones and nobody asked for them.
   ai::Precision cpu_weights = ai::Precision::kQ4_K_M;
   std::optional<double> cpu_bits_per_value;

@@ -71,6 +71,7 @@ struct PlacementRow {
   std::vector<std::string> aliases;
   std::string instance;     // type of machine that the price is of: "aws c7i.xlarge"; empty: none in particular
   std::string precision;    // of a language model's weights; that products are computed in
+  std::string engine;       // of a language model: what its times are made of
   std::string note;         // why there is no forecast, or what to know of it
   double count = 1;         // devices that share it
   double vcpus = kUnknown;  // of a CPU's machine

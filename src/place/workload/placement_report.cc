@@ -51,6 +51,7 @@ std::vector<ColumnOf<Row>> columns_of(const Placement& placement) {
       {"instance", on_instances ? "on" : "", Q::kText, [](const Row& row) { return unless_empty(row.instance); },
        &Row::instance},
       {"precision", "in", Q::kText, [](const Row& row) { return unless_empty(row.precision); }, &Row::precision},
+      {"engine", "engine", Q::kText, [](const Row& row) { return unless_empty(row.engine); }, &Row::engine},
       {"time_s", "time", Q::kSpreadSeconds, &Row::time_s},
       {"", "90% interval", Q::kSpreadSeconds,
        [](const Row& row) {
@@ -99,7 +100,7 @@ const std::vector<std::string_view> kShownColumns = {
     " ",         "device",       "kind",       "devices_count", "vcpus_count",   "relative_time_ratio",
     "time_s",    "90% interval", "transfer_s", "load_s",        "energy_joules", "energy_basis",
     "cost",      "copies_count", "instance",   "memory",        "fits",          "bound",
-    "precision", "basis"};
+    "precision", "basis",        "engine"};
 
 // What a device's link to its host decides; "?" where that is assumed. A CPU has none.
 void mark_links(const std::vector<Row>& rows, ReportColumn& column) {
