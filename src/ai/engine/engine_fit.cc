@@ -1,5 +1,7 @@
 #include "ai/engine/engine_fit.h"
 
+#include <fmt/format.h>
+
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
@@ -10,6 +12,7 @@
 
 #include "ai/latency/fit/bounded_least_squares.h"
 #include "ai/llm/model_catalogue.h"
+#include "base/csv.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -58,11 +61,8 @@ double huber_root(double error) {
   return std::copysign(std::sqrt(2 * kHuber * (size - kHuber / 2)), error);
 }
 
-double six_digits(double value) {
-  if (!(value > 0)) return value;
-  const double step = std::pow(10, std::floor(std::log10(value)) - 5);
-  return std::round(value / step) * step;
-}
+// More isn't known; and what is written is what was scored.
+double six_digits(double value) { return parse_number(fmt::format("{:.6g}", value)).value_or(value); }
 
 template <typename Time>
 Status fit_stage(EngineProfile& profile, const Prior* priors, Index count, const std::vector<const EngineRow*>& rows,
