@@ -16,6 +16,7 @@
 #include "cli/option_table.h"
 #include "cli/output_width.h"
 #include "cli/shared/around_options.h"
+#include "cli/shared/last_profile.h"
 #include "cli/shared/named_file.h"
 #include "cli/shared/phase_options.h"
 #include "machine/facts/core_design.h"
@@ -112,6 +113,7 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
     return report_error(profile.error(), options);
   }
   if (phases) measure::describe_phases(request, *phases, *profile);
+  if (!chosen.mix_only) keep_last_profile(to_text(to_json(*profile)));
   if (!options.quiet) {
     if (to_file || to_stdout) {
       print_warnings(*profile);

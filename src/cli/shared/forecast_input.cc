@@ -1,6 +1,5 @@
 #include "cli/shared/forecast_input.h"
 
-#include <filesystem>
 #include <forward_list>
 #include <memory>
 #include <thread>
@@ -31,14 +30,9 @@ Result<program::Forecaster> open_forecaster(const CommonOptions& options) {
 }
 
 Status check_profiles(const std::vector<std::string>& given) {
-  std::error_code ignored;
   for (const std::string& each : given) {
-    const std::string path = profile_path(each);
-    if (each == "last" && !std::filesystem::exists(path, ignored)) {
-      return usage_error("file-not-found", "no profile was kept yet", "--profile last",
-                         "perfcast predict -- CMD ARGS first");
-    }
-    if (Status there = check_named_file("--profile", path); !there) return there;
+    if (Status kept = check_last_profile(each); !kept) return kept;
+    if (Status there = check_named_file("--profile", profile_path(each)); !there) return there;
   }
   return {};
 }

@@ -106,6 +106,12 @@ std::string profile_path(const std::string& given) {
   return given == kLast && !is_there(kLast) ? last_profile_path() : given;
 }
 
+Status check_last_profile(const std::string& given) {
+  if (given != kLast || is_there(profile_path(given))) return {};
+  return usage_error("file-not-found", "no profile was kept in this folder yet", "--profile last",
+                     "perfcast profile -- CMD ARGS first, or perfcast predict -- CMD ARGS");
+}
+
 std::string profile_in_words(const Profile& profile, double now_s) {
   std::string command = printable(join(profile.command, " "));
   if (command.size() > kWordsShown) command = command.substr(0, kWordsShown - 3) + "...";
@@ -114,6 +120,7 @@ std::string profile_in_words(const Profile& profile, double now_s) {
 }
 
 Result<Profile> read_given_profile(const std::string& given, bool quiet) {
+  if (Status there = check_last_profile(given); !there) return there.error();
   auto profile = read_profile(profile_path(given));
   if (profile && !quiet && profile_path(given) != given) {
     const auto now_s = static_cast<double>(std::time(nullptr));

@@ -140,6 +140,7 @@ Result<Observation> observe(const ObserveRequest& request) {
   observation.threads = states.all();
   observation.first_thread = states.first_thread();
   observation.script = script.lines();
+  hold_to_cpu_time(observation.script, observation.run.cpu_s());
   if (!script.missing().empty()) observation.notes.push_back(script.missing());
   add_shim(*program, script.programs(), observation);
   observation.idle = states.idle();

@@ -316,6 +316,15 @@ void add_texts(std::vector<ScriptLine>& lines) {
   }
 }
 
+void hold_to_cpu_time(std::vector<ScriptLine>& lines, double cpu_s) {
+  double sum_s = 0;
+  for (const ScriptLine& line : lines) sum_s += line.cpu_s;
+  if (!(sum_s > cpu_s)) return;
+  for (ScriptLine& line : lines) {
+    for (double* seconds : {&line.cpu_s, &line.in_s, &line.call_s}) *seconds *= cpu_s / sum_s;
+  }
+}
+
 std::vector<ScriptLine> ScriptLines::lines() const {
   std::vector<ScriptLine> lines;
   for (const auto& [key, line] : lines_) lines.push_back(line);

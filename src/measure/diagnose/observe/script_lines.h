@@ -35,6 +35,10 @@ struct ScriptLine {
 // The text of each line, from its file.
 void add_texts(std::vector<ScriptLine>& lines);
 
+// A thread that wants to run and has no CPU looks like one that runs: where the lines' CPU time comes to more than the
+// `cpu_s` that the kernel counted, all are cut to it alike.
+void hold_to_cpu_time(std::vector<ScriptLine>& lines, double cpu_s);
+
 // Entries of a code object's table of lines (PEP 626, CPython's Objects/locations.md): the line of the instruction so
 // many code units (2 bytes) in; 0: it has none, or the table is damaged.
 int line_of_instruction(std::string_view table, int first_line, int64_t unit);

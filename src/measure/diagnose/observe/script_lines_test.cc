@@ -70,5 +70,19 @@ TEST(ScriptLines, AreThoseOfARunningScript) {
   EXPECT_NEAR(sleeping.waits.of(ThreadState::kSleep), 0.3, 0.1);
 }
 
+// Two lines that were seen to run for 3 s, of which the kernel counted 1.5: the rest was the wait for a CPU.
+TEST(ScriptLines, TakeNoMoreThanTheCpuTime) {
+  std::vector<ScriptLine> lines(2);
+  lines[0].cpu_s = 2;
+  lines[0].in_s = 1;
+  lines[1].cpu_s = 1;
+  hold_to_cpu_time(lines, 1.5);
+  EXPECT_DOUBLE_EQ(lines[0].cpu_s, 1);
+  EXPECT_DOUBLE_EQ(lines[0].in_s, 0.5);
+  EXPECT_DOUBLE_EQ(lines[1].cpu_s, 0.5);
+  hold_to_cpu_time(lines, 2);  // all of it is there
+  EXPECT_DOUBLE_EQ(lines[0].cpu_s, 1);
+}
+
 }  // namespace
 }  // namespace perfcast::measure
