@@ -259,7 +259,9 @@ TEST(PerfStatImportTest, ADamagedNumberOfAReportStopsTheImport) {
     EXPECT_EQ(result.error().where, "x:4") << line;
   }
   // Sentences of perf are no counters.
-  EXPECT_EQ(read(" Performance counter stats for 'x':\n\n  7,001      cycles\n\n"
+  EXPECT_EQ(read(" Performance counter stats for 'x':\n\n  7,001      cycles\n"
+                 "             TopdownL1 (cpu_core)       #     21.4 %  tma_backend_bound\n"
+                 "                                        #     40.2 %  tma_retiring      (75.08%)\n\n"
                  "Some events weren't counted. Try disabling the NMI watchdog:\n"
                  "\techo 0 > /proc/sys/kernel/nmi_watchdog\n\tperf stat ...\n")
                 .metrics.at("hw_cycles_count"),

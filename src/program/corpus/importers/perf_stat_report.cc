@@ -59,6 +59,7 @@ NumberAndRest number_and_rest(std::string_view count) {
   // perf fills with blanks between a number and the event, and puts one between the words of "Some events weren't ...".
   const size_t blank = std::min(count.find_first_of(" \t"), count.size());
   const std::string_view behind = count.substr(blank), next = trim(behind);
+  if (next.empty() || next.starts_with('(')) return parts;  // "TopdownL1 (cpu_core)", with metrics behind '#'
   parts.is_damaged = count.substr(0, blank).find_first_of("0123456789") != std::string_view::npos ||
                      behind.starts_with("  ") || is_unit(next.substr(0, next.find(' ')));
   return parts;
