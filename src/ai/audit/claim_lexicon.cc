@@ -1,6 +1,7 @@
 #include "ai/audit/claim_lexicon.h"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <utility>
 
@@ -113,6 +114,11 @@ constexpr std::pair<std::string_view, std::string_view> kUnitParts[] = {{"tok", 
                                                                         {"fps", "images/s"},
                                                                         {"sample", "samples"},
                                                                         {"query", "queries"},
+                                                                        {"request", "queries"},
+                                                                        {"requests", "queries"},
+                                                                        {"req", "queries"},
+                                                                        {"reqs", "queries"},
+                                                                        {"rps", "queries/s"},
                                                                         {"sequence", "sequences"},
                                                                         {"inference", "inferences"},
                                                                         {"sec", "s"},
@@ -147,6 +153,56 @@ std::string canonical_part(const std::string& part) {
 }
 
 }  // namespace
+
+size_t number_length(std::string_view word) {
+  size_t end = 0;
+  while (end < word.size() &&
+         (std::isdigit(static_cast<unsigned char>(word[end])) != 0 ||
+          (end > 0 && end + 1 < word.size() && (word[end] == ',' || word[end] == '.' || word[end] == '\'') &&
+           std::isdigit(static_cast<unsigned char>(word[end + 1])) != 0))) {
+    ++end;
+  }
+  return end;
+}
+
+std::vector<std::string> words_of_claim(std::string_view text) {
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : ' ';
+    const bool in_number = i > 0 && std::isdigit(static_cast<unsigned char>(text[i - 1])) != 0 &&
+                           std::isdigit(static_cast<unsigned char>(next)) != 0;
+    if (text.substr(i).starts_with("\xc3\x97")) {
+      plain += 'x';
+      ++i;
+    } else if (c == '(' || c == ')' || c == ';' || c == '=' || c == '@' || c == '~' || c == '"') {
+      plain += ' ';
+    } else if ((c == ',' || c == ':') && !in_number) {
+      plain += ' ';
+    } else if (c == '.' && std::isspace(static_cast<unsigned char>(next)) != 0) {
+      plain += ' ';
+    } else {
+      plain += c == '\t' || c == '\n' || c == '\r' ? ' ' : c;
+    }
+  }
+  std::vector<std::string> words;
+  for (const std::string& word : split(plain, ' ')) {
+    if (!word.empty()) words.push_back(word);
+  }
+  return words;
+}
+
+bool is_claim_plural(std::string_view word) {
+  return word == "gpus" || word == "tpus" || word == "accelerators" || word == "devices" || word == "cards" ||
+         word == "chips";
+}
+
+bool is_claim_comparison(std::string_view word) {
+  for (const std::string_view one :
+       {"faster", "quicker", "higher", "more", "better", "speedup", "speed-up", "over", "than", "as", "the"}) {
+    if (word == one) return true;
+  }
+  return false;
+}
 
 std::optional<ClaimUnitName> claim_unit_named(const std::string& text) {
   ClaimUnitName found{};

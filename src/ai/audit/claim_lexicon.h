@@ -10,6 +10,14 @@
 
 namespace perfcast::ai {
 
+// The digits that a word starts with, marks between them included: "30,000" of "30,000tok/s".
+size_t number_length(std::string_view word);
+// Words without the marks that end clauses. A sign of multiplication is an x, "key=8" two words.
+std::vector<std::string> words_of_claim(std::string_view text);
+
+bool is_claim_plural(std::string_view word);      // of devices: "gpus"
+bool is_claim_comparison(std::string_view word);  // follows a speed-up: "faster"
+
 // The field of a count that stands behind or before the word: "batch", "concurrency" for "users"; null: none.
 const char* claim_count_named(std::string_view word);
 

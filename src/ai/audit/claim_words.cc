@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,45 +22,6 @@ namespace {
 
 constexpr size_t kLongestClaim = 1000, kLongestName = 6;  // bytes; words
 
-// The digits that a word starts with, marks between them included: "30,000" of "30,000tok/s".
-size_t number_length(std::string_view word) {
-  size_t end = 0;
-  while (end < word.size() &&
-         (std::isdigit(static_cast<unsigned char>(word[end])) != 0 ||
-          (end > 0 && end + 1 < word.size() && (word[end] == ',' || word[end] == '.' || word[end] == '\'') &&
-           std::isdigit(static_cast<unsigned char>(word[end + 1])) != 0))) {
-    ++end;
-  }
-  return end;
-}
-
-// Words without the marks that end clauses. A sign of multiplication is an x, "key=8" two words.
-std::vector<std::string> words_of_claim(std::string_view text) {
-  std::string plain;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : ' ';
-    const bool in_number = i > 0 && std::isdigit(static_cast<unsigned char>(text[i - 1])) != 0 &&
-                           std::isdigit(static_cast<unsigned char>(next)) != 0;
-    if (text.substr(i).starts_with("\xc3\x97")) {
-      plain += 'x';
-      ++i;
-    } else if (c == '(' || c == ')' || c == ';' || c == '=' || c == '@' || c == '~' || c == '"') {
-      plain += ' ';
-    } else if ((c == ',' || c == ':') && !in_number) {
-      plain += ' ';
-    } else if (c == '.' && std::isspace(static_cast<unsigned char>(next)) != 0) {
-      plain += ' ';
-    } else {
-      plain += c == '\t' || c == '\n' || c == '\r' ? ' ' : c;
-    }
-  }
-  std::vector<std::string> words;
-  for (const std::string& word : split(plain, ' ')) {
-    if (!word.empty()) words.push_back(word);
-  }
-  return words;
-}
-
 class WordReader {
  public:
   WordReader(std::string_view text, const std::vector<DeviceFacts>& devices, const KnownModels& models)
@@ -71,13 +31,20 @@ class WordReader {
 
   Result<Json> read() {
     while (at_ < words_.size()) {
-      if (take_shape() || take_quantity() || take_name() || take_count() || take_meaning() || take_filler()) continue;
+      if (take_shape() || take_multiple_behind() || take_quantity() || take_name() || take_count() || take_meaning() ||
+          take_filler())
+        continue;
       unknown_.push_back(words_[at_++]);
     }
     if (!unknown_.empty()) return unknown_words();
     if (!problem_.empty()) return wrong(problem_, expected_);
     if (!time_name_.empty())
       return wrong("no time stands beside '" + time_word_ + "'", "such as " + time_word_ + " 20 ms");
+    if (behind_ && quantities_.empty()) {
+      quantities_.push_back(*behind_);
+    } else if (behind_) {
+      counts_.push_back({"devices", behind_->number, 1});
+    }
     if (quantities_.empty()) {
       return wrong("nothing is claimed: no number has a unit",
                    "a number with its unit, such as 120 tok/s, 5.28 ms, 26 TFLOP/s or 3 TB/s");
@@ -173,6 +140,7 @@ class WordReader {
       }
       if (i == words_.size()) break;
       const std::string word = lower(i);
+      if (word == "output" && unit.empty()) continue;  // "output tokens/s"
       const bool joins = word == "per" || word == "a" || word.starts_with("/") || unit.ends_with("/") || unit.empty();
       if (!joins) break;
       unit += word == "per" || (word == "a" && !unit.empty()) ? "/" : words_[i];
@@ -184,8 +152,9 @@ class WordReader {
     Quantity quantity;
     const size_t used = quantity_at(at_, quantity);
     if (used == 0) return false;
+    const bool is_behind = device_end_ == at_ && device_end_ > 0;
     at_ += used;
-    if (quantity.unit.metric == ClaimMetric::kSpeedup && take_multiple(quantity)) return true;
+    if (quantity.unit.metric == ClaimMetric::kSpeedup && take_multiple(quantity, is_behind)) return true;
     if (quantity.unit.metric == ClaimMetric::kUtilisation && !take_utilisation()) {
       complain("it is not said of what " + quantity.number + "% are", "such as 45% MFU");
     }
@@ -194,12 +163,44 @@ class WordReader {
     return true;
   }
 
-  // "8x H100": devices and no speed-up.
-  bool take_multiple(const Quantity& quantity) {
+  // "8x H100", "8x GPUs", "H100 8x": devices and no speed-up, except in "H100 3x faster". In "H100: 8x" it is one where
+  // nothing else is claimed.
+  bool take_multiple(const Quantity& quantity, bool is_behind) {
     std::string found;
-    if (name_length(at_, found, &WordReader::is_device) == 0) return false;
-    counts_.push_back({"devices", quantity.number, 1});
-    return true;
+    const bool counts_next = name_length(at_, found, &WordReader::is_device) > 0 || is_claim_plural(lower(at_));
+    if (!counts_next && is_behind && !is_claim_comparison(lower(at_)) && is_digits(quantity.number)) {
+      behind_ = quantity;
+      return true;
+    }
+    if (counts_next) counts_.push_back({"devices", quantity.number, 1});
+    return counts_next;
+  }
+  // "H100 x8", "H100 x 8", "H100x8".
+  bool take_multiple_behind() {
+    std::string word = lower(at_), name;
+    if (device_end_ == at_ && device_end_ > 0 && word.starts_with('x')) {
+      const bool apart = word == "x";
+      const std::string number = apart ? lower(at_ + 1) : word.substr(1);
+      if (!is_digits(number)) return false;
+      counts_.push_back({"devices", number, 1});
+      at_ += apart ? 2 : 1;
+      return true;
+    }
+    for (size_t i = at_; i < words_.size() && i < at_ + kLongestName; ++i) {
+      const std::string whole = words_[i];
+      const size_t x = whole.find_last_of("xX");
+      if (x == std::string::npos || x == 0 || !is_digits(whole.substr(x + 1))) continue;
+      words_[i] = whole.substr(0, x);
+      if (name_length(at_, name, &WordReader::is_device) == i + 1 - at_ && take_device()) {
+        counts_.push_back({"devices", whole.substr(x + 1), 1});
+        return true;
+      }
+      words_[i] = whole;
+    }
+    return false;
+  }
+  static bool is_digits(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
   }
   bool take_utilisation() {
     for (const std::string_view word : {"mfu", "utilisation", "utilization", "peak"}) {
@@ -290,6 +291,7 @@ class WordReader {
     const size_t length = name_length(at_, name, &WordReader::is_device);
     if (length == 0) return false;
     at_ += length;
+    device_end_ = at_;
     state("device", name);
     return true;
   }
@@ -473,10 +475,11 @@ class WordReader {
   DeviceCatalogue devices_;
   const KnownModels& models_;
   std::vector<std::string> words_;
-  size_t at_ = 0;
+  size_t at_ = 0, device_end_ = 0;  // the word behind the last device
   Json claim_;
   std::vector<Count> counts_;
   std::vector<Quantity> quantities_;
+  std::optional<Quantity> behind_;  // "8x" behind a device
   std::vector<std::string> unknown_;
   std::string problem_, expected_;     // the first
   std::string time_name_, time_word_;  // of the time that comes next

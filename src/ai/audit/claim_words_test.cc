@@ -62,6 +62,40 @@ TEST(ClaimWords, TakesNamesOfSeveralWordsAndManyDevices) {
   EXPECT_THAT(fields_of("llama2-7b on RTX 4090: 50 tok/s"), HasSubstr(R"("device":"rtx-4090")"));
 }
 
+TEST(ClaimWords, TakesACountWithXBesideADeviceAsDevices) {
+  const std::string expected = fields(
+      R"({"device": "h100", "devices": 8.0, "precision": "fp8", "metric": "tokens_per_s", "value": 250.0,
+          "unit": "tokens/s", "scope": "per-user"})");
+  for (const char* text :
+       {"H100 8x, fp8, 250 tok/s/user", "8x H100, fp8, 250 tok/s/user", "H100 x8, fp8, 250 tok/s/user",
+        "H100x8 fp8 250 tok/s/user", "8xH100 fp8 250 tok/s/user", "H100 x 8, fp8 250 tok/s/user",
+        "250 tok/s/user, fp8, H100 8x", "fp8 250 tok/s/user on H100 \xc3\x97 8"}) {
+    EXPECT_EQ(fields_of(text), expected) << text;
+  }
+  EXPECT_EQ(fields_of("RTX 4090x2: 50 tok/s"), fields(R"({"device": "rtx-4090", "devices": 2.0,
+            "metric": "tokens_per_s", "value": 50.0, "unit": "tokens/s"})"));
+  EXPECT_EQ(fields_of("8x GPUs: 50 tok/s"), fields(R"({"devices": 8.0, "metric": "tokens_per_s", "value": 50.0,
+            "unit": "tokens/s"})"));
+  // Speed-ups.
+  for (const char* text : {"h100: 3x faster", "h100 3x", "h100 3x speedup"}) {
+    EXPECT_EQ(fields_of(text), fields(R"({"device": "h100", "metric": "speedup", "value": 3.0, "unit": "x"})")) << text;
+  }
+}
+
+TEST(ClaimWords, TakesRequestsAndOutputTokens) {
+  for (const char* text : {"4 requests/s", "4 requests per second", "4 req/s", "4 rps", "4 queries/s"}) {
+    EXPECT_EQ(fields_of(text), fields(R"({"metric": "samples_per_s", "value": 4.0, "unit": "queries/s"})")) << text;
+  }
+  for (const char* text :
+       {"h100: 2500 output tokens/s", "h100 2500 output tokens per second", "2.5k output tok/s h100"}) {
+    EXPECT_EQ(fields_of(text),
+              fields(R"({"device": "h100", "metric": "tokens_per_s", "value": 2500.0, "unit": "tokens/s"})"))
+        << text;
+  }
+  EXPECT_EQ(fields_of("128 output tokens, 2500 output tokens/s"),
+            fields(R"({"output_tokens": 128.0, "metric": "tokens_per_s", "value": 2500.0, "unit": "tokens/s"})"));
+}
+
 TEST(ClaimWords, TakesSeveralNumbersByTheirNames) {
   EXPECT_EQ(fields_of("llama2-7b h100 64 users, 1k input tokens, output 128: 2500 tok/s, TTFT 20 ms, 5.2 ms per token"),
             fields(R"({"model": "llama2-7b", "device": "h100", "concurrency": 64.0, "input_tokens": 1000.0,

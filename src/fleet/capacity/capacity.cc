@@ -216,7 +216,10 @@ class Planner {
         "is dearer by {:.1f}%",
         cheaper, fresh_draws_needed(request_.fresh_draws), request_.fresh_draws, 100 * (whole->value / least - 1)));
     answer_.plan = std::move(*whole);
-    if (answer_.second_best && !(answer_.second_best->value >= answer_.plan.value)) answer_.second_best.reset();
+    if (answer_.second_best && (!(answer_.second_best->value >= answer_.plan.value) ||
+                                composition(answer_.second_best->nodes) == composition(answer_.plan.nodes))) {
+      answer_.second_best.reset();
+    }
     return {};
   }
 

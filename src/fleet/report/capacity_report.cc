@@ -227,6 +227,16 @@ std::string summary_text(const CapacityAnswer& answer) {
   return text + "\n";
 }
 
+// More nodes of the plan's own platforms may be cheaper still.
+std::string name_of_second_best(const CapacityAnswer& answer) {
+  std::vector<std::string> without;
+  for (size_t g = 0; g < answer.platforms.size(); ++g) {
+    if (answer.plan.nodes[g] > 0 && answer.second_best->nodes[g] == 0)
+      without.push_back(printable(answer.platforms[g]));
+  }
+  return without.empty() ? "best with further platforms" : "best without " + join(without, " and ");
+}
+
 }  // namespace
 
 std::string capacity_text(const CapacityAnswer& answer) {
@@ -237,7 +247,7 @@ std::string capacity_text(const CapacityAnswer& answer) {
   shown.insert(shown.end(), {"slack", "rate_factor_limit", "meets"});
   text += "\n" + rows_text(picked(service_table(answer.plan.service, true), shown));
   if (answer.second_best) {
-    text += fmt::format("\nsecond best: {}, {}\n", plan_text(answer, answer.second_best->nodes),
+    text += fmt::format("\n{}: {}, {}\n", name_of_second_best(answer), plan_text(answer, answer.second_best->nodes),
                         value_text(answer, answer.second_best->value));
   }
   if (!answer.sensitivity.empty()) text += "\nthe same nodes with worse forecasts\n" + sensitivity_table(answer);

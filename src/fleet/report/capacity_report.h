@@ -8,7 +8,8 @@
 
 namespace perfcast::fleet {
 
-// Tables: the plan, what it gives, how far it is from the bound, the second best, forecast errors, growth, notes.
+// Tables: the plan, what it gives, how far it is from the bound, the best of other platforms, forecast errors, growth,
+// notes.
 std::string capacity_text(const CapacityAnswer& answer);
 
 // perfcast.capacity/1: plan {platform: nodes}, cost (per hour), meets, second_best (null where there is none), and what

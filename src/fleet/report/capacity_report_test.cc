@@ -55,7 +55,7 @@ TEST(CapacityReport, ReadsAsAnAnswer) {
   ASSERT_TRUE(answer);
   const std::string text = capacity_text(*answer);
   EXPECT_THAT(text, testing::StartsWith("plan: " + std::to_string(answer->plan.nodes[1]) + " x B\n"));
-  for (const char* part : {"EUR an hour", "p99 wait", "<= 30 s", "meets", "second best: ", " x A", "x 2", "bounded",
+  for (const char* part : {"EUR an hour", "p99 wait", "<= 30 s", "meets", "best without B: ", " x A", "x 2", "bounded",
                            "lower bound without queues", "worse forecasts"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }

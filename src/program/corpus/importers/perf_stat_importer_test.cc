@@ -249,6 +249,72 @@ TEST(PerfStatImportTest, ReadsReportsForPeople) {
             "bad-perf-stat");
 }
 
+TEST(PerfStatImportTest, ADamagedNumberOfAReportStopsTheImport) {
+  for (const char* line : {"6x,234      instructions", "x6,234      instructions", "nan      instructions",
+                           "abc msec task-clock", "6,2E34      instructions:u", "6.25      instructions"}) {
+    const auto result = read_perf_stat(
+        std::string(" Performance counter stats for 'x':\n\n  7,001      cycles\n  ") + line + "\n", "x");
+    ASSERT_FALSE(result.ok()) << line;
+    EXPECT_EQ(result.error().code, "bad-perf-stat") << line;
+    EXPECT_EQ(result.error().where, "x:4") << line;
+  }
+  // Sentences of perf are no counters.
+  EXPECT_EQ(read(" Performance counter stats for 'x':\n\n  7,001      cycles\n"
+                 "             TopdownL1 (cpu_core)       #     21.4 %  tma_backend_bound\n"
+                 "                                        #     40.2 %  tma_retiring      (75.08%)\n\n"
+                 "Some events weren't counted. Try disabling the NMI watchdog:\n"
+                 "\techo 0 > /proc/sys/kernel/nmi_watchdog\n\tperf stat ...\n")
+                .metrics.at("hw_cycles_count"),
+            7001);
+}
+
+TEST(PerfStatImportTest, ReadsReportsOfRepeatedRuns) {
+  const Profile profile = read(
+      " Performance counter stats for 'sort big' (3 runs):\n\n"
+      "            821.37 msec task-clock                #    0.992 CPUs utilized            ( +-  8.31% )\n"
+      "     2,011,741,096      cycles                    #    2.449 GHz                      ( +-  1.20% )  (75.08%)\n"
+      "                61      page-faults                                                   ( +-  1.64% )\n\n"
+      "# Table of individual measurements:\n           0.7600 (-0.0676) ##\n           0.8952 (+0.0676) ##\n\n"
+      "# Final result:\n"
+      "            0.8276 +- 0.0683 seconds time elapsed  ( +-  8.26% )\n");
+  EXPECT_DOUBLE_EQ(profile.metrics.at("hw_task_clock_s"), 0.82137);
+  EXPECT_EQ(profile.metrics.at("hw_cycles_count"), 2011741096);
+  EXPECT_EQ(profile.metrics.at("hw_page_faults_count"), 61);
+  EXPECT_DOUBLE_EQ(profile.metrics.at("wall_s"), 0.8276);
+  for (const auto& [name, value] : profile.metrics) EXPECT_FALSE(name.starts_with("perf_")) << name;
+  EXPECT_THAT(profile.warnings.at(0).message, HasSubstr("cycles for 75.1%"));
+}
+
+TEST(PerfStatImportTest, ReadsReportsOfIntervals) {
+  const std::string lines =
+      "#           time             counts unit events\n"
+      "     0.100236240             100.25 msec task-clock                #    1.003 CPUs utilized\n"
+      "     0.100236240              1,003      page-faults\n"
+      "     0.100236240      <not supported>      LLC-loads\n"
+      "#           time             counts unit events\n"
+      "     0.200487110             100.50 msec task-clock                #    1.003 CPUs utilized\n"
+      "     0.200487110                  7      page-faults\n"
+      "     0.200487110      <not supported>      LLC-loads\n";
+  const Profile profile = read(lines);
+  EXPECT_DOUBLE_EQ(profile.metrics.at("hw_task_clock_s"), 0.20075);
+  EXPECT_EQ(profile.metrics.at("hw_page_faults_count"), 1010);
+  EXPECT_EQ(profile.missing.at("hw_llc_loads_count"), "not supported");
+  EXPECT_FALSE(profile.metrics.contains("wall_s"));
+  // --summary: the sum stands for them.
+  const Profile summary = read(lines +
+                               "\n Performance counter stats for 'x':\n\n             1,011      page-faults\n\n"
+                               "       0.213658212 seconds time elapsed\n");
+  EXPECT_EQ(summary.metrics.at("hw_page_faults_count"), 1011);
+  EXPECT_DOUBLE_EQ(summary.metrics.at("wall_s"), 0.213658212);
+  EXPECT_EQ(read_perf_stat(lines + "     0.300000001      1x,003      page-faults\n", "x").error().where, "x:9");
+  // Of -A.
+  EXPECT_EQ(
+      read_perf_stat("#           time CPU             counts unit events\n     0.1 CPU0     5      cycles\n", "x")
+          .error()
+          .where,
+      "x:2");
+}
+
 TEST(PerfStatImportTest, OtherTextIsAnErrorWithItsLine) {
   auto result = read_perf_stat("10,,cycles,5,100.00,,\nhello\n", "x.csv");
   ASSERT_FALSE(result.ok());
