@@ -57,6 +57,7 @@ Json energy_json(const BenchReport& report) {
 Json trials_json(const BenchReport& report) {
   Json peak{{"trials", rows_json(trials_table(report.trials))}};
   if (report.peak_qps) peak["highest_valid_qps"] = *report.peak_qps;
+  if (report.search_is_interrupted) peak["interrupted"] = true;
   if (report.search_is_too_short) {
     peak["too_short"] = true;
   } else if (report.peak_bound_qps) {

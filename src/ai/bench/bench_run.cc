@@ -214,8 +214,13 @@ class Bench {
       PeakTrial trial{*rate, summary.queries_per_s, result->queries, summary.latency.p99, verdict.valid(), {}};
       for (const LoadViolation& violation : verdict.violations) trial.broken_rules.push_back(violation.rule);
       report_.trials.push_back(std::move(trial));
+      report_.search_is_interrupted = verdict.breaks("interrupted");
+      if (report_.search_is_interrupted) {  // it says nothing of its rate
+        if (best) earlier_faults_.push_back({"interrupted", "the search was ended by a signal"});
+        if (!best) last = std::move(*result);
+        break;
+      }
       search.tell(verdict.valid());
-      const bool interrupted = verdict.breaks("interrupted");
       // A lower rate has fewer queries in the same time: nothing there would be valid either.
       report_.search_is_too_short = !search.best() && verdict.is_only_too_short() && verdict.over_limits == 0;
       if (verdict.valid()) {
@@ -224,7 +229,7 @@ class Bench {
       } else {
         last = std::move(*result);
       }
-      if (interrupted || report_.search_is_too_short) break;
+      if (report_.search_is_too_short) break;
     }
     report_.peak_qps = search.best();
     report_.peak_bound_qps = search.bound();

@@ -76,6 +76,7 @@ struct BenchReport {
   int64_t judged = 0, right = 0;  // of the accuracy run
   std::vector<PeakTrial> trials;
   std::optional<double> peak_qps, peak_bound_qps;  // highest valid rate, lowest invalid one
+  bool search_is_interrupted = false;              // in its last trial, which is then neither of them
   bool search_is_too_short = false;  // it ended at a trial that may not have the queries to be sure of its percentile
   std::optional<BenchEnergy> energy;
   std::string log_folder;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -246,6 +247,33 @@ TEST_F(BenchOf, ThePeakIsTheHighestValidRate) {
   EXPECT_TRUE(report->verdict.valid());
   EXPECT_GE(report->trials.size(), 3u);
   EXPECT_EQ(to_json(*report)["peak"]["trials"].size(), report->trials.size());
+}
+
+TEST_F(BenchOf, AnInterruptedTrialIsNoInvalidRate) {
+  request_.settings.scenario = LoadScenario::kServer;
+  request_.settings.target_qps = 200;
+  request_.settings.min_duration_s = 0.1;
+  request_.settings.min_queries = 1;
+  request_.rules.max_latency_s = 10;
+  request_.rules.early_stopping = false;
+  request_.find_peak = true;
+  std::atomic<int> trials = 0;
+  request_.progress = [&](const std::string& what, const LoadProgress& progress) {
+    if (progress.issued == 0 && what.starts_with("at ")) ++trials;
+  };
+  request_.is_interrupted = [&] { return trials >= 2; };
+  ScriptedSystem system(answer_all);
+  const auto report = run_bench(request_, system);
+  ASSERT_TRUE(report);
+  ASSERT_EQ(report->trials.size(), 2u);
+  EXPECT_TRUE(report->search_is_interrupted);
+  EXPECT_EQ(report->peak_qps, 200);
+  EXPECT_FALSE(report->peak_bound_qps);
+  EXPECT_TRUE(report->verdict.breaks("interrupted"));
+  const Json peak = to_json(*report)["peak"];
+  EXPECT_EQ(peak["interrupted"], true);
+  EXPECT_EQ(peak["highest_valid_qps"], 200);
+  EXPECT_FALSE(peak.contains("lowest_invalid_qps"));
 }
 
 TEST_F(BenchOf, TokensThatNobodySawAreNotComparable) {

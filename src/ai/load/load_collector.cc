@@ -12,6 +12,8 @@ namespace {
 constexpr size_t kTakenAtOnce = 16384;
 constexpr auto kPause = std::chrono::milliseconds(2);
 constexpr int64_t kReportEvery_ns = 200'000'000;
+// Of the rate that is reported: slow services answer a few times in it, and a log's line is printed as often.
+constexpr int64_t kRateOver_ns = 10'000'000'000;
 
 int64_t wall_minus_steady_ns() {
   using std::chrono::duration_cast, std::chrono::nanoseconds;
@@ -177,15 +179,17 @@ void LoadCollector::report(int64_t now_ns) {
   progress.elapsed_s = static_cast<double>(now_ns) / 1e9;
   progress.issued = static_cast<int64_t>(ring_.opened());
   progress.answered = result_.answered + result_.failed;
-  const double interval_s = static_cast<double>(now_ns - reported_ns_) / 1e9;
-  progress.answers_per_s = static_cast<double>(answers_ - reported_answers_) / interval_s;
+  if (reports_.empty()) reports_.push_back({reported_ns_, 0});  // when the run began
+  while (reports_.size() > 1 && now_ns - reports_[1].at_ns >= kRateOver_ns) reports_.pop_front();
+  const double interval_s = static_cast<double>(now_ns - reports_.front().at_ns) / 1e9;
+  progress.answers_per_s = static_cast<double>(answers_ - reports_.front().answers) / interval_s;
   progress.p50_ns = latencies_.percentile(0.5);
   progress.p99_ns = latencies_.percentile(0.99);
   progress.first_token_p50_ns = first_tokens_.percentile(0.5);
   progress.first_token_p99_ns = first_tokens_.percentile(0.99);
   progress.tokens = result_.tokens;
   reported_ns_ = now_ns;
-  reported_answers_ = answers_;
+  reports_.push_back({now_ns, answers_});
   hooks_.progress(progress);
 }
 

@@ -4,6 +4,7 @@
 // clock.
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <span>
 #include <stop_token>
@@ -20,7 +21,7 @@ namespace perfcast::ai {
 struct LoadProgress {
   double elapsed_s = 0;
   int64_t issued = 0, answered = 0;                        // samples
-  double answers_per_s = 0;                                // since the last report
+  double answers_per_s = 0;                                // over the last 10 s
   int64_t p50_ns = 0, p99_ns = 0;                          // of latencies so far, within 0.4%
   int64_t first_token_p50_ns = 0, first_token_p99_ns = 0;  // 0: none so far
   int64_t tokens = 0;
@@ -75,7 +76,11 @@ class LoadCollector {
   uint64_t query_ = 0, query_samples_ = 0;
   int64_t query_answered_ns_ = 0;
   bool query_failed_ = false, ended_ = false;
-  int64_t last_answer_ns_ = 0, reported_ns_ = 0, reported_answers_ = 0, wall_offset_ns_ = 0;
+  struct Reported {
+    int64_t at_ns = 0, answers = 0;
+  };
+  std::deque<Reported> reports_;  // of the last 10 s
+  int64_t last_answer_ns_ = 0, reported_ns_ = 0, wall_offset_ns_ = 0;
   int64_t answers_ = 0;
   std::vector<bool> judged_;  // accuracy: samples of the data set whose answers were counted as right or wrong
   std::jthread thread_;       // the last: it uses all others

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "ai/bench/bench_tables.h"
@@ -19,11 +21,23 @@ std::string bench_line(const std::string& name, const std::string& text) {
   return wrapped(text, kBenchWidth, fmt::format("{:<14}", name), std::string(14, ' ')) + "\n";
 }
 
+// Beside the verdict, which is of the rules alone; empty: every objective is met.
+std::string missed_text(const std::vector<ai::ObjectiveOutcome>& objectives) {
+  const auto is_missed = [](const ai::ObjectiveOutcome& outcome) { return !outcome.met; };
+  const auto missed = std::count_if(objectives.begin(), objectives.end(), is_missed);
+  if (missed == 0) return "";
+  if (objectives.size() > 1) return fmt::format("; {} of {} objectives are missed", missed, objectives.size());
+  const ai::ObjectiveOutcome& only = objectives.front();
+  return fmt::format("; the objective is missed: {:.4g}% of requests keep it, {:.4g}% asked", 100 * only.kept_share,
+                     100 * only.objective.share);
+}
+
 std::string verdict_text(const ai::BenchReport& report) {
   const auto& violations = report.verdict.violations;
-  if (violations.empty()) return "VALID: every rule is kept\n";
+  const std::string missed = missed_text(report.objectives);
+  if (violations.empty()) return (missed.empty() ? "VALID: every rule is kept" : "VALID" + missed) + "\n";
   std::string text =
-      fmt::format("INVALID: {} {} broken\n", violations.size(), violations.size() == 1 ? "rule" : "rules");
+      fmt::format("INVALID: {} {} broken{}\n", violations.size(), violations.size() == 1 ? "rule" : "rules", missed);
   for (const ai::LoadViolation& violation : violations) {
     text += wrapped(violation.rule + ": " + printable(violation.message), kBenchWidth, "  ", "    ") + "\n";
     if (!violation.mend.empty()) text += wrapped("mend: " + violation.mend, kBenchWidth, "    ", "      ") + "\n";
@@ -88,11 +102,23 @@ std::string times_text(const ai::BenchReport& report) {
   return rows.empty() ? "" : "\n" + rows_text(ai::latency_table(rows));
 }
 
+// What a search knows that a signal ended.
+std::string interrupted_peak_text(const ai::BenchReport& report) {
+  const auto& low = report.peak_qps;
+  const auto& high = report.peak_bound_qps;
+  if (low && high) return "interrupted; between " + human_number(*low) + " and " + human_number(*high) + " queries/s";
+  if (low) return "interrupted; at least " + human_number(*low) + " queries/s";
+  if (high) return "interrupted; below " + human_number(*high) + " queries/s";
+  return "interrupted; not known, as no trial came to its end";
+}
+
 std::string trials_text(const ai::BenchReport& report) {
   if (report.trials.empty()) return "";
   std::string peak = "no rate was valid";
   if (report.peak_qps) peak = "highest valid rate " + human_number(*report.peak_qps) + " queries/s";
-  if (report.search_is_too_short) {
+  if (report.search_is_interrupted) {
+    peak = interrupted_peak_text(report);
+  } else if (report.search_is_too_short) {
     peak = "not known: a trial has too few queries or too little time to be judged, and at lower rates fewer";
   } else if (report.peak_bound_qps) {
     peak += ", lowest invalid " + human_number(*report.peak_bound_qps);
@@ -140,6 +166,21 @@ std::string plain_rate(double per_s) {
   return per_s < 10 ? fmt::format("{:.2g}", per_s) : fmt::format("{:.0f}", per_s);
 }
 
+// The limits of an objective as rules, which a search needs.
+std::string peak_flags(const ai::LoadObjective& objective) {
+  std::string flags;
+  const auto add = [&](const char* option, const std::optional<double>& limit_s) {
+    if (!limit_s) return;
+    const bool is_short = *limit_s < 1e-3;
+    flags += fmt::format(" {} {:.10g}{}", option, *limit_s * (is_short ? 1e6 : 1e3), is_short ? "us" : "ms");
+  };
+  add("--max-latency", objective.latency_s);
+  add("--ttft", objective.ttft_s);
+  add("--tpot", objective.tpot_s);
+  // --percentile takes 1 to 99.99.
+  return flags + fmt::format(" --percentile {:.6g}", std::clamp(100 * objective.share, 1.0, 99.99));
+}
+
 // What to do with this run: why its times may be wrong, and which run tells more.
 std::string advice_text(const ai::BenchReport& report) {
   using ai::LoadScenario;
@@ -158,16 +199,17 @@ std::string advice_text(const ai::BenchReport& report) {
         "latencies count from the planned time. Leave it a core of its own, or lower --target-qps",
         ns_in_words(summary.lateness.p50), ns_in_words(summary.lateness.p99)));
   }
-  const bool limits =
-      report.rules.max_latency_s || report.rules.max_ttft_s || report.rules.max_tpot_s || !report.objectives.empty();
+  const bool rule_limits = report.rules.max_latency_s || report.rules.max_ttft_s || report.rules.max_tpot_s;
+  const bool limits = rule_limits || !report.objectives.empty();
   if (server && !limits) {
     advice.emplace_back(
         "no limit on the latency was set, so no rate is too high: --max-latency 50ms, or --objective "
         "ttft=2s,tpot=200ms");
   }
   if (server && limits && report.trials.empty()) {
-    advice.emplace_back(report.verdict.valid() ? "--find-peak searches the highest rate that keeps the limits"
-                                               : "--find-peak searches the highest rate that does keep the limits");
+    const std::string flags = rule_limits ? "" : peak_flags(report.objectives.front().objective);
+    advice.emplace_back("--find-peak" + flags + " searches the highest rate that " +
+                        (report.verdict.valid() ? "keeps the limits" : "does keep the limits"));
   }
   if (settings.scenario == LoadScenario::kSingleStream && summary.queries_per_s > 0 && report.verdict.valid()) {
     advice.push_back(

@@ -94,7 +94,7 @@ std::map<std::string, program::ProgramWork> work_of(const program::Bundle& bundl
   return work;
 }
 
-Result<Platform> platform_of(const AdaptArguments& arguments) {
+Result<Platform> platform_of(const AdaptArguments& arguments, std::vector<std::string>& notes) {
   Platform platform;
   if (!arguments.facts.empty()) {
     if (const Status there = check_named_file("--facts", arguments.facts); !there) return there.error();
@@ -105,6 +105,10 @@ Result<Platform> platform_of(const AdaptArguments& arguments) {
     platform = std::move(*read);
   } else {
     platform = program::host_platform(read_host_facts());
+    if (!arguments.here) {
+      notes.push_back("no --facts: the platform gets the facts of this machine (" + platform.name +
+                      "), and predict takes this machine for it; --facts FILE if it is another machine");
+    }
   }
   if (arguments.name) platform.name = *arguments.name;
   platform.id = slug(platform.name);
@@ -340,7 +344,8 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
   if (const Status there = check_named_tools(arguments); !there) return report_error(there.error(), common);
   auto suites = shipped_suites();
   if (!suites) return report_error(suites.error(), common);
-  auto platform = platform_of(arguments);
+  std::vector<std::string> notes;
+  auto platform = platform_of(arguments, notes);
   if (!platform) return report_error(platform.error(), common);
   std::vector<program::AdaptRun> runs;
   if (!arguments.runs.empty()) {
@@ -350,7 +355,6 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
   }
   auto bundle = program::read_bundle(common.bundle);
   if (!bundle) return report_error(bundle.error(), common);
-  std::vector<std::string> notes;
   if (!arguments.facts.empty()) {
     auto checked = program::check_known_facts(*platform, bundle->platforms, arguments.facts);
     if (!checked) return report_error(checked.error(), common);
@@ -421,12 +425,12 @@ int run_adapt(const AdaptArguments& arguments, const CommandContext& context) {
 
 void add_adapt_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<AdaptArguments>();
-  CLI::App* verb =
-      add_verb(app, {"adapt",
-                     "Adds a platform to a bundle from a few runs.",
-                     "",
-                     {"perfcast adapt --here -o mine.pcb", "perfcast adapt --runs runs.csv --name node7 -o mine.pcb"},
-                     "adapt"});
+  CLI::App* verb = add_verb(
+      app, {"adapt",
+            "Adds a platform to a bundle from a few runs.",
+            "",
+            {"perfcast adapt --here -o mine.pcb", "perfcast adapt --runs runs.csv --facts node7.json -o mine.pcb"},
+            "adapt"});
   verb->footer(
       "A runs file is a CSV with the columns program, seconds and, if not 1, work_units: CPU seconds of so many units "
       "of work, as perfcast collect --here prints them. Without runs the platform's facts alone decide.");

@@ -49,18 +49,24 @@ Result<std::string> program_of(const AdviseJobRequest& request) {
                      "letters, digits and . _ + -");
 }
 
-// Why the script runs something else than the profile has, or may do so. Empty where both run the same.
-std::string other_run(const Profile& profile, const fleet::JobScript& job) {
+// Why the script runs something else than the profile has, or may do so. Empty where both run the same. A program of
+// another file name is an error: its forecast would be of nothing that the job runs.
+Result<std::string> other_run(const Profile& profile, const fleet::JobScript& job) {
   const std::vector<std::string> profiled = fleet::program_of(profile.command).words;
-  if (job.command.empty()) return "the script does not tell its program";
-  if (profiled.empty()) return "the profile does not tell its command";
+  if (job.command.empty()) return std::string("the script does not tell its program");
+  if (profiled.empty()) return std::string("the profile does not tell its command");
   const auto base = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
   const std::string runs = base(job.command[0]), has = base(profiled[0]);
   if (runs == has || runs == profile.program) {
-    if (std::equal(profiled.begin() + 1, profiled.end(), job.command.begin() + 1, job.command.end())) return {};
+    if (std::equal(profiled.begin() + 1, profiled.end(), job.command.begin() + 1, job.command.end())) {
+      return std::string();
+    }
     return "the script has other arguments than the profiled run, " + printable(join(profiled, " ").substr(0, 120));
   }
-  return "the script runs " + printable(runs) + ", the profile is of " + printable(has);
+  return Error{"other-program", "the script runs " + printable(runs) + ", the profile is of " + printable(has),
+               job.source,
+               "a profile of " + printable(runs) + "; or, if the script runs " + printable(has) +
+                   " all the same, --command '" + printable(join(profiled, " ").substr(0, 120)) + "'"};
 }
 
 }  // namespace
@@ -68,6 +74,8 @@ std::string other_run(const Profile& profile, const fleet::JobScript& job) {
 Result<fleet::SlurmAdvice> advise_job(const program::Forecaster& forecaster, const AdviseJobRequest& request) {
   const auto program = program_of(request);
   if (!program) return program.error();
+  const auto differs = other_run(request.profile, request.job);
+  if (!differs) return differs.error();
   program::ForecastRequest wanted;
   wanted.reference = request.reference;
   const auto report = program::forecast_program(forecaster, request.profile, wanted);
@@ -75,8 +83,7 @@ Result<fleet::SlurmAdvice> advise_job(const program::Forecaster& forecaster, con
   std::vector<std::string> notes;
   auto forecasts = forecasts_of(request.partitions, forecaster.bundle().platforms, *report, notes);
   if (!forecasts) return forecasts.error();
-  auto advice = fleet::advise(request.job, *program, std::move(*forecasts), request.settings,
-                              other_run(request.profile, request.job));
+  auto advice = fleet::advise(request.job, *program, std::move(*forecasts), request.settings, *differs);
   if (!advice) return advice;
   advice->reference = report->reference_name;
   advice->in_distribution = report->in_distribution;

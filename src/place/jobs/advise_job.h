@@ -27,7 +27,8 @@ struct AdviseJobRequest {
 
 // A partition whose platform the bundle lacks is listed without a forecast, with near names in a note; where that is so
 // for all, the first one's error is ours, of kind kData: it stands in a file. Usage error "bad-usage" for a program
-// that is no plain name (where: "program"); program_key()'s, the forecast's and advise()'s errors.
+// that is no plain name (where: "program"); "other-program" where the script's program and that of the profile have
+// different file names (a profile without a command: a note); program_key()'s, the forecast's and advise()'s errors.
 Result<fleet::SlurmAdvice> advise_job(const program::Forecaster& forecaster, const AdviseJobRequest& request);
 
 // Adds the advice to the plugin's cache. `valid_days`: how old its forecasts may become; absent: as it was.

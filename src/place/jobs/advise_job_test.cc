@@ -36,6 +36,7 @@ AdviseJobRequest solver_on(std::vector<fleet::SlurmPartition> partitions) {
   request.job = *fleet::parse_job_script("#!/bin/sh\n#SBATCH --job-name=solver\nsrun ./a.out\n", "job.sh");
   request.partitions = std::move(partitions);
   request.profile = program::synthetic_profile({}, 11);
+  request.profile.command = {"./a.out"};
   return request;
 }
 
@@ -101,14 +102,34 @@ TEST(AdviseJob, GivesATimeForTheProfiledRunAlone) {
       ": the forecast is of one profiled run, so no --time is given here; the script's "
       "--time=8:00:00 stays";
   for (const auto& [commands, why] :
-       {std::pair<std::string, std::string>{"srun ./other a.in", "the script runs other, the profile is of solver"},
-        {"srun ./solver b.in", "the script has other arguments than the profiled run, ./solver a.in"},
+       {std::pair<std::string, std::string>{"srun ./solver b.in",
+                                            "the script has other arguments than the profiled run, ./solver a.in"},
         {"while true; do srun ./solver a.in; done", "the script runs commands in a loop"},
         {"./prepare\nsrun ./solver a.in", "the script also runs prepare"}}) {
     const fleet::SlurmAdvice advice = advised(commands);
     EXPECT_EQ(advice.time_limit_s, std::nullopt) << commands;
     EXPECT_THAT(advice.notes, Contains(why + kept)) << commands;
   }
+}
+
+TEST(AdviseJob, RefusesAProfileOfAnotherProgram) {
+  AdviseJobRequest request = solver_on({partition("fast", "Example 600")});
+  request.job = *fleet::parse_job_script("#!/bin/sh\nsrun python3 train.py\n", "job.sh");
+  request.profile.command = {"/opt/bin/work", "a.in"};
+  const auto advice = advise_job(mean_forecaster(), request);
+  ASSERT_FALSE(advice);
+  EXPECT_EQ(advice.error().code, "other-program");
+  EXPECT_EQ(advice.error().message, "the script runs python3, the profile is of work");
+  EXPECT_EQ(advice.error().where, "job.sh");
+  EXPECT_EQ(advice.error().expected,
+            "a profile of python3; or, if the script runs work all the same, --command '/opt/bin/work a.in'");
+  // Folders don't matter; a profile without a command is nobody's contradiction.
+  request.job = *fleet::parse_job_script("#!/bin/sh\nsrun ./work a.in\n", "job.sh");
+  EXPECT_TRUE(advise_job(mean_forecaster(), request));
+  request.profile.command.clear();
+  const auto untold = advise_job(mean_forecaster(), request);
+  ASSERT_TRUE(untold) << to_text(untold.error());
+  EXPECT_THAT(untold->notes, Contains(HasSubstr("the profile does not tell its command")));
 }
 
 TEST(AdviseJob, ListsPartitionsOfUnknownPlatformWithoutAForecast) {
