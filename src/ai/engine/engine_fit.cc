@@ -183,6 +183,7 @@ EngineRows engine_rows(const std::vector<VllmPoint>& points, const DeviceCatalog
 void weigh_rows(std::vector<EngineRow>& rows) {
   if (rows.empty()) return;
   std::vector<const EngineRow*> all;
+  all.reserve(rows.size());
   for (const EngineRow& row : rows) all.push_back(&row);
   const std::vector<double> weights = weights_of(all);
   for (size_t i = 0; i < rows.size(); ++i) rows[i].weight = weights[i];

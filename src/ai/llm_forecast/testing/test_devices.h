@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <vector>
+#include <utility>
 
 #include "ai/llm/hf_config_reader.h"
 #include "ai/llm_forecast/llm_forecast.h"
@@ -56,7 +57,7 @@ inline LlmConfig tiny_llama() {
 }
 
 inline LlmForecaster forecaster_of(const LlmConfig& config, const DeviceFacts& facts, DeviceTerms terms = {}) {
-  auto forecaster = LlmForecaster::create(config, roofline(facts), terms);
+  auto forecaster = LlmForecaster::create(config, roofline(facts), std::move(terms));
   EXPECT_TRUE(forecaster);
   return *std::move(forecaster);
 }
