@@ -5,8 +5,8 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 #include <utility>
+#include <vector>
 
 #include "ai/llm/hf_config_reader.h"
 #include "ai/llm_forecast/llm_forecast.h"
