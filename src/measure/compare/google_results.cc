@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
@@ -88,8 +89,9 @@ void GoogleResults::add(const Json& entry, const std::string& path) {
               aggregate = reader.string_or("aggregate_name", "");
   if (unmarked_aggregates_.contains(own_name)) {
     type = "aggregate";
-    name = own_name.substr(0, own_name.rfind('_'));
-    aggregate = own_name.substr(name.size() + 1);
+    const size_t last = own_name.rfind('_');  // of a fit's name nothing is known
+    name = own_name.substr(0, last);
+    aggregate = last == std::string::npos ? "" : own_name.substr(last + 1);
   }
   const bool is_single = type == "iteration", is_mean = aggregate == "mean";
   if (!is_single && !is_mean && aggregate != "stddev") return;
@@ -109,15 +111,15 @@ void GoogleResults::add(const Json& entry, const std::string& path) {
   results_.take_complaints(reader);
   if (!reader.complaints().empty() || unit == kUnits.end()) return;
   BenchmarkRuns& of = is_single ? run.single : run.summary;
-  // CPU time may be that of all threads, or of the first alone.
-  if (wall > 0 && (is_single || is_mean))
-    of.busy_cpus = std::max(static_cast<double>(reader.integer_or("threads", 1)), cpu / wall);
   const double wall_s = wall * unit->second, cpu_s = cpu * unit->second;
+  // CPU time may be that of all threads, or of the first alone.
+  const double busy_cpus = std::max(static_cast<double>(reader.integer_or("threads", 1)), cpu / wall);
+  if (wall_s > 0 && (is_single || is_mean) && std::isfinite(busy_cpus)) of.busy_cpus = busy_cpus;
   if (!is_single) return add_aggregate(is_mean, wall_s, cpu_s, reader.integer_or("repetitions", 1), run);
   ++run.all;
-  if (wall == 0) ++run.zero;
-  if (wall > 0) of.wall.runs_s.push_back(wall_s);
-  if (wall > 0 && cpu > 0) of.cpu.runs_s.push_back(cpu_s);
+  if (wall_s == 0) ++run.zero;
+  if (wall_s > 0) of.wall.runs_s.push_back(wall_s);
+  if (wall_s > 0 && cpu_s > 0) of.cpu.runs_s.push_back(cpu_s);
 }
 
 Result<ResultFile> GoogleResults::read() {

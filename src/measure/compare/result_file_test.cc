@@ -105,7 +105,7 @@ TEST(ResultFile, OfGoogleBenchmarkBefore15) {
     {"name": "BM_b_stddev", "real_time": 0.5, "cpu_time": 0.1, "time_unit": "ms"},
     {"name": "geo_mean", "real_time": 4, "cpu_time": 4},
     {"name": "BM_a_BigO", "cpu_coefficient": 2.5, "real_coefficient": 2.5, "big_o": "N", "time_unit": "us"},
-    {"name": "BM_a_RMS", "rms": 0.01}]})");
+    {"name": "BM_a_RMS", "rms": 0.01}, {"name": "fit", "rms": 0.01}]})");
   ASSERT_THAT(file.benchmarks, SizeIs(3));
   EXPECT_EQ(file.benchmarks[0].name, "BM_a/8");
   EXPECT_THAT(file.benchmarks[0].wall.runs_s, ElementsAre(DoubleEq(20e-6), DoubleEq(22e-6)));
@@ -142,6 +142,8 @@ TEST(ResultFile, CountersThatAreNoNumbersDontRefuseAFile) {
      "time_unit": "ns", "hit": NaN, "rate": Infinity, "low": -Infinity}]})");
   ASSERT_THAT(file.benchmarks, SizeIs(1));
   EXPECT_THAT(file.benchmarks[0].wall.runs_s, ElementsAre(DoubleEq(1e-9)));
+  EXPECT_THAT(refused(R"({"benchmarks": [{"name": "x", "real_time": 1e-320, "cpu_time": 1}]})").message,
+              HasSubstr("x: 1 of 1 times are 0"));
 }
 
 TEST(ResultFile, ParametersTellBenchmarksApart) {
@@ -189,6 +191,12 @@ TEST(ResultFile, OfJmhHasIterationsOfSampledTimes) {
   EXPECT_THAT(file.benchmarks[0].wall.runs_s, ElementsAre(DoubleEq(2e-6), DoubleEq(4e-6), DoubleEq(6e-6)));
   EXPECT_THAT(file.benchmarks[1].wall.runs_s, ElementsAre(2, 3));
   EXPECT_THAT(file.notes, ElementsAre("a.B.y: 1 of its iterations have no result and are left out"));
+  // What is too large or too small for a time in seconds.
+  const ResultFile extreme = parsed(R"([
+    {"benchmark": "x", "primaryMetric": {"scoreUnit": "ns/op", "rawData": [[1e-320, 2]]}},
+    {"benchmark": "y", "primaryMetric": {"scoreUnit": "ops/day", "rawData": [[1e-320, 2]]}}])");
+  EXPECT_THAT(extreme.benchmarks.at(0).wall.runs_s, ElementsAre(DoubleEq(2e-9)));
+  EXPECT_THAT(extreme.benchmarks.at(1).wall.runs_s, ElementsAre(43200));
   for (const char* bad : {"[[[[1.0]]]]", "[[[[1.0, 2, 3]]]]", "[[[[-1.0, 2]]]]", "[[[[1.0, -2]]]]", "[[[7]]]", "[7]"}) {
     const std::string text = R"([{"benchmark": "x", "primaryMetric": {"score": 1, "scoreUnit": "s/op",)";
     EXPECT_EQ(refused(text + R"("rawDataHistogram": )" + bad + "}}]").code, "bad-json-field") << bad;

@@ -70,7 +70,10 @@ Result<ResultFile> hyperfine(const Json& json, const std::string& source) {
     named.add(reader.object("parameters"));
     const auto user_s = reader.optional_number("user"), system_s = reader.optional_number("system"),
                mean_s = reader.optional_number("mean");
-    if (user_s && mean_s && *mean_s > 0) benchmark.busy_cpus = (*user_s + system_s.value_or(0)) / *mean_s;
+    if (user_s && mean_s && *mean_s > 0) {
+      const double busy_cpus = (*user_s + system_s.value_or(0)) / *mean_s;
+      if (std::isfinite(busy_cpus)) benchmark.busy_cpus = busy_cpus;
+    }
     benchmark.name = named.name();
     benchmark.wall.runs_s = results.times(reader, "times", benchmark.name);
     if (!has_values(list[i], "times") && reader.complaints().empty()) {
@@ -193,13 +196,20 @@ void take_jmh_metric(const Json& metric, const std::string& path, ResultCollecto
   const auto unit = jmh_unit(text);
   if (!unit && reader.complaints().empty())
     reader.complain("scoreUnit", "'" + printable(text) + "'", "such as ns/op, ops/s");
-  std::vector<double> scores;
+  std::vector<double> times_s;
   size_t zeros = 0, missing = 0;
   const auto take = [&](const Json& value) {
     const auto score = jmh_score(value, reader);
-    if (!score) ++missing;
-    if (score && *score == 0) ++zeros;
-    if (score && *score > 0) scores.push_back(*score);
+    const bool is_zero = score && *score == 0, is_rate = unit && unit->is_rate;
+    const double unit_s = unit ? unit->seconds : 1;
+    const double time_s = !score || is_zero ? 0 : is_rate ? unit_s / *score : unit_s * *score;
+    if (!score || !std::isfinite(time_s)) {
+      ++missing;
+    } else if (time_s > 0) {
+      times_s.push_back(time_s);
+    } else {
+      ++zeros;
+    }
   };
   for (const char* key : {"rawData", "rawDataHistogram"}) {
     const Json* forks = reader.array(key);
@@ -209,20 +219,18 @@ void take_jmh_metric(const Json& metric, const std::string& path, ResultCollecto
       for (const Json& value : fork) take(value);
     }
   }
-  if (scores.empty() && zeros + missing == 0) {
+  if (times_s.empty() && zeros + missing == 0) {
     const Json* score = reader.member("score");
     if (score == nullptr) reader.complain("score", "nothing", "a number");
     if (score != nullptr) take(*score);
   }
-  results.note_zeros(benchmark.name, zeros, zeros + scores.size());
+  results.note_zeros(benchmark.name, zeros, zeros + times_s.size());
   if (missing > 0 && reader.complaints().empty()) {
     results.file().notes.push_back(
         fmt::format("{}: {} of its iterations have no result and are left out", printable(benchmark.name), missing));
   }
   results.take_complaints(reader);
-  for (const double score : scores) {
-    if (unit) benchmark.wall.runs_s.push_back(unit->is_rate ? unit->seconds / score : unit->seconds * score);
-  }
+  benchmark.wall.runs_s = std::move(times_s);
 }
 
 Result<ResultFile> jmh(const Json& json, const std::string& source) {
