@@ -1,5 +1,6 @@
 #include "program/corpus/importers/perf_stat_importer.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <stdlib.h>
 
@@ -216,23 +217,17 @@ TEST(PerfStatImportTest, ReadsReportsForPeople) {
   for (const Locale& locale :
        {Locale{".", ","}, {",", "."}, {",", "\u202f"}, {",", "\u00a0"}, {".", "'"}, {",", " "}, {".", ""}}) {
     for (const bool repeated : {false, true}) {
-      const std::string point = locale.decimal, group = locale.grouping,
-                        spread = repeated ? "   ( +-  0" + point + "42% )" : "";
-      const std::string text =
+      const std::string point = locale.decimal;
+      const std::string text = fmt::format(
           "# started on Tue Jun  1 09:00:00 2021\n\n\n Performance counter stats for './solver -n 8':\n\n"
-          "            412" +
-          point + "87 msec task-clock                #    0" + point + "998 CPUs utilized" + spread +
-          "\n"
-          "     1" +
-          group + "376" + group + "827" + group + "291      cycles                    #    3" + point + "335 GHz" +
-          spread + "                      (75" + point +
-          "08%)\n"
-          "     2" +
-          group + "011" + group + "741" + group + "096      instructions:u            #    1" + point +
-          "46  insn per cycle\n"
+          "            412{p}87 msec task-clock                #    0{p}998 CPUs utilized{s}\n"
+          "     1{g}376{g}827{g}291      cycles                    #    3{p}335 GHz{s}                      "
+          "(75{p}08%)\n"
+          "     2{g}011{g}741{g}096      instructions:u            #    1{p}46  insn per cycle\n"
           "   <not supported>      LLC-loads\n\n"
-          "       0" +
-          point + "413658212 seconds time elapsed\n\n       0" + point + "410000000 seconds user\n";
+          "       0{p}413658212 seconds time elapsed\n\n       0{p}410000000 seconds user\n",
+          fmt::arg("p", point), fmt::arg("g", locale.grouping),
+          fmt::arg("s", repeated ? "   ( +-  0" + point + "42% )" : std::string()));
       const Profile profile = read(text);
       EXPECT_DOUBLE_EQ(profile.metrics.at("hw_task_clock_s"), 0.41287) << text;
       EXPECT_EQ(profile.metrics.at("hw_cycles_count"), 1376827291) << text;
