@@ -174,15 +174,12 @@ std::vector<std::string> words_of_claim(std::string_view text) {
     if (text.substr(i).starts_with("\xc3\x97")) {
       plain += 'x';
       ++i;
-    } else if (c == '(' || c == ')' || c == ';' || c == '=' || c == '@' || c == '~' || c == '"') {
-      plain += ' ';
-    } else if ((c == ',' || c == ':') && !in_number) {
-      plain += ' ';
-    } else if (c == '.' && std::isspace(static_cast<unsigned char>(next)) != 0) {
-      plain += ' ';
-    } else {
-      plain += c == '\t' || c == '\n' || c == '\r' ? ' ' : c;
+      continue;
     }
+    const bool parts = std::string_view("();=@~\"\t\n\r").find(c) != std::string_view::npos ||
+                       ((c == ',' || c == ':') && !in_number) ||
+                       (c == '.' && std::isspace(static_cast<unsigned char>(next)) != 0);
+    plain += parts ? ' ' : c;
   }
   std::vector<std::string> words;
   for (const std::string& word : split(plain, ' ')) {
