@@ -17,6 +17,7 @@ enum {
   MOST_MAPPINGS = 4096,
   MOST_READS = 4096, /* of /proc/self/maps; further ones only after the guest mapped a file to execute */
   MOST_ENDS = 16,    /* functions that a program runs at its end, of those that its file names */
+  MOST_FILES = 512,  /* of the counts */
   MOST_HEADERS = 64,
   MOST_DYNAMIC = 512,
   LINE_BYTES = PATH_MAX + 256
@@ -291,6 +292,24 @@ static void write_block(FILE* f, const struct pq_run* run, const struct pq_block
   if (since_end > ran.executions - before) since_end = ran.executions - before;
   fprintf(f, "%u %" PRIx64 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", b->mapping, b->pc,
           b->n_bytes, ran.executions, ran.iterations, before, since_end);
+}
+
+void pq_executed_put_files(FILE* f, const struct pq_run* run) {
+  static struct { uint64_t instructions, vector; } sums[MOST_MAPPINGS + 1]; /* 0: all code without a file */
+  memset(sums, 0, sizeof sums);
+  for (uint32_t id = 0, n = pq_block_total(); id < n; id++) {
+    const struct pq_block* b = pq_block_at(id);
+    const uint64_t ran = pq_executions_of(run, b).executions * b->n_insns;
+    const unsigned at = b->mapping && *mappings[b->mapping - 1].path ? b->mapping : 0;
+    sums[at].instructions += ran;
+    if (b->stat[PQ_S_VEC_FP_256] || b->stat[PQ_S_VEC_INT_256]) sums[at].vector += ran;
+  }
+  for (unsigned i = 0, lines = 0; i <= n_mappings && lines < MOST_FILES; i++) {
+    const struct mapping* m = i ? &mappings[i - 1] : NULL;
+    if (!sums[i].instructions || (m && strpbrk(m->path, "\n\r"))) continue;
+    fprintf(f, "file %" PRIu64 " %" PRIu64 " %s\n", sums[i].instructions, sums[i].vector, m ? m->path : "");
+    lines++;
+  }
 }
 
 bool pq_executed_write(const char* path, const struct pq_run* run) {
