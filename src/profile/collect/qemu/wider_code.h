@@ -1,6 +1,6 @@
 #pragma once
-// Vector code that a program holds and the emulator never runs: libraries choose by the CPU, the emulated one has AVX2
-// and nothing wider. How much of what ran would be other code on a CPU with AVX-512.
+// Vector code that a program holds and the emulator never runs: libraries choose by the CPU, and the emulated one has
+// AVX2 at the most. How much of what ran may be other code on a CPU with AVX-512.
 
 #include <array>
 #include <cstddef>
@@ -35,7 +35,7 @@ std::optional<WiderInstructions> wider_instructions_of_file(std::string_view fil
 struct ExecutedFile {
   std::string path;  // empty: code that the program made itself
   double instructions_count = 0;
-  double vector_count = 0;  // of those, in blocks with a 256-bit vector instruction
+  double vector_count = 0;  // of those, in blocks with vector arithmetic
 };
 
 // Keys of WiderCode::counts.

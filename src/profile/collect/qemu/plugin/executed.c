@@ -294,6 +294,15 @@ static void write_block(FILE* f, const struct pq_run* run, const struct pq_block
           b->n_bytes, ran.executions, ran.iterations, before, since_end);
 }
 
+/* Moves, logic and shuffles are left out: compilers take them to clear and copy small structures. */
+static bool has_vector_arithmetic(const struct pq_block* b) {
+  static const uint8_t classes[] = {PQ_OP_FP_VEC_ADD,   PQ_OP_FP_VEC_MUL,  PQ_OP_FP_VEC_DIV, PQ_OP_FP_FMA_VEC,
+                                    PQ_OP_FP_VEC_OTHER, PQ_OP_VEC_INT_ALU, PQ_OP_VEC_INT_MUL};
+  for (size_t i = 0; i < sizeof classes; i++)
+    if (b->stat[classes[i]]) return true;
+  return false;
+}
+
 void pq_executed_put_files(FILE* f, const struct pq_run* run) {
   static struct { uint64_t instructions, vector; } sums[MOST_MAPPINGS + 1]; /* 0: all code without a file */
   memset(sums, 0, sizeof sums);
@@ -302,7 +311,7 @@ void pq_executed_put_files(FILE* f, const struct pq_run* run) {
     const uint64_t ran = pq_executions_of(run, b).executions * b->n_insns;
     const unsigned at = b->mapping && *mappings[b->mapping - 1].path ? b->mapping : 0;
     sums[at].instructions += ran;
-    if (b->stat[PQ_S_VEC_FP_256] || b->stat[PQ_S_VEC_INT_256]) sums[at].vector += ran;
+    if (has_vector_arithmetic(b)) sums[at].vector += ran;
   }
   for (unsigned i = 0, lines = 0; i <= n_mappings && lines < MOST_FILES; i++) {
     const struct mapping* m = i ? &mappings[i - 1] : NULL;
