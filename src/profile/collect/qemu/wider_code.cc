@@ -200,9 +200,10 @@ WiderCode find_wider_code(const std::vector<ExecutedFile>& files, double instruc
   }
   result.warning = {
       "wider-vectors",
-      fmt::format("{:.0f}% of the instructions are vector code beside which there is code for wider vectors: {}; the "
-                  "emulated CPU has none, so what a CPU with AVX-512 runs in its place was not counted",
-                  100 * (wider + made) / instructions_count, join(parts, ", ")),
+      fmt::format(
+          "{:.0f}% of the instructions are vector code that a CPU with AVX-512 may replace: {}. The emulated CPU "
+          "has none, so other code was not counted",
+          100 * (wider + made) / instructions_count, join(parts, ", ")),
       "a time measured on a CPU with AVX-512: --measured"};
   return result;
 }

@@ -41,12 +41,12 @@ std::optional<ProfileWarning> wider_vectors_warning(const Profile& profile, cons
   const auto own = std::find_if(profile.warnings.begin(), profile.warnings.end(),
                                 [](const ProfileWarning& warning) { return warning.code == kWiderVectors; });
   std::string message = own == profile.warnings.end()
-                            ? "a part of the instructions ran in vector code that a CPU with AVX-512 may replace"
+                            ? "some of the instructions are vector code that a CPU with AVX-512 may replace"
                             : own->message;
-  message += ". This is about " + number_of(platforms, kAvx512) + " of the " + std::to_string(platforms.size()) +
-             " CPU models, those with AVX-512";
+  message +=
+      ". " + number_of(platforms, kAvx512) + " of the " + std::to_string(platforms.size()) + " CPU models have AVX-512";
   if (metric(profile, "wider_code_amx_instructions_count") > 0)
-    message += " (" + number_of(platforms, kAmx) + " with AMX)";
+    message += ", " + number_of(platforms, kAmx) + " AMX too";
   return ProfileWarning{kWiderVectors, message + ": intervals between them and the others are wider",
                         "a time measured on a CPU with AVX-512: --measured"};
 }
