@@ -581,7 +581,8 @@ Result<Profile> profile_of_part(const Profile& profile, const std::string& progr
 }
 
 bool is_serious(const ProfileWarning& warning) {
-  constexpr std::array<const char*, 4> kNotes = {"too-short", "noisy-host", "left-behind", "multiplexed"};
+  constexpr std::array<const char*, 5> kNotes = {"too-short", "noisy-host", "left-behind", "multiplexed",
+                                                 "wider-vectors"};
   return std::none_of(kNotes.begin(), kNotes.end(), [&](const char* code) { return warning.code == code; });
 }
 

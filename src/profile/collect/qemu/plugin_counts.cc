@@ -15,6 +15,7 @@ namespace {
 constexpr std::string_view kMagic = "perfcast-qemu";
 constexpr size_t kKeyBytes = 64;
 constexpr size_t kMostThreads = 1024;  // that the plugin tells apart
+constexpr size_t kMostFiles = 512, kPathBytes = 4096;
 
 bool is_key(std::string_view key) {
   return !key.empty() && key.size() <= kKeyBytes && std::all_of(key.begin(), key.end(), [](char c) {
@@ -111,6 +112,7 @@ class Parser {
     if (key == "exec_why") return read_text(result.exec_why, value);
     if (key == "program") return read_text(result.program, value);
     if (key == "command") return read_text(result.command, value);
+    if (key == "file") return read_executed_file(result.files, value);
     if (!is_key(key)) return wrong("'" + printable(key.substr(0, 40)) + "' is no key", "a key of a-z, 0-9 and _");
     uint64_t number = 0;
     if (!read_integer(value, number)) {
@@ -157,6 +159,19 @@ class Parser {
 
   static Status read_text(std::string& target, std::string_view value) {
     target = printable(value.substr(0, 4096));
+    return {};
+  }
+
+  // "INSTRUCTIONS VECTOR PATH"
+  Status read_executed_file(std::vector<ExecutedFile>& files, std::string_view value) const {
+    const size_t first = value.find(' '), second = first == value.npos ? first : value.find(' ', first + 1);
+    uint64_t instructions = 0, vector = 0;
+    if (second == value.npos || !read_integer(value.substr(0, first), instructions) ||
+        !read_integer(value.substr(first + 1, second - first - 1), vector) || vector > instructions ||
+        files.size() == kMostFiles)
+      return wrong("'" + printable(value.substr(0, 40)) + "' is no file that ran", "'INSTRUCTIONS VECTOR PATH'");
+    files.push_back({std::string(value.substr(second + 1, kPathBytes)), static_cast<double>(instructions),
+                     static_cast<double>(vector)});
     return {};
   }
 
@@ -242,6 +257,11 @@ Result<RunCounts> join_plugin_counts(const std::vector<PluginCounts>& parts, con
     for (const auto& [key, count] : part.counts) {
       run.counts[key] += weight * static_cast<double>(count);
       program.counts[key] += weight * static_cast<double>(count);
+    }
+    for (ExecutedFile file : part.files) {
+      file.instructions_count *= weight;
+      file.vector_count *= weight;
+      run.files.push_back(std::move(file));
     }
     for (size_t r = 0; r < run.replicates.size(); ++r) {
       const double share = deal.share(part, r);

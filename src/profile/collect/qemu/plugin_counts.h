@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "profile/collect/collector.h"
+#include "profile/collect/qemu/wider_code.h"
 
 namespace perfcast {
 
@@ -32,6 +33,7 @@ struct PluginCounts {
   uint64_t emulated_us = 0;         // CPU time under the emulator
   int64_t group = -1, unit = -1;    // of the follow plan, and which of its members; -1: none
   std::map<std::string, uint64_t, std::less<>> counts;
+  std::vector<ExecutedFile> files;                                    // where they were asked for
   std::vector<std::map<std::string, uint64_t, std::less<>>> threads;  // where there were several: by their number
   // Of a sampled process: some of the counts once more, each time from a part of the windows. Empty, or kReplicates.
   std::vector<std::map<std::string, uint64_t, std::less<>>> replicates;
@@ -62,6 +64,7 @@ struct RunCounts {
   std::string mode;
   size_t processes = 0;
   std::map<std::string, double, std::less<>> counts;                   // of all
+  std::vector<ExecutedFile> files;                                     // of all, one for each mapping and process
   std::vector<ProgramCounts> programs;                                 // most instructions first
   std::vector<ThreadOfRun> threads;                                    // of processes that had several; most first
   std::vector<UnseenProgram> unseen;                                   // most often first

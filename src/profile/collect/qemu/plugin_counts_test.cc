@@ -58,6 +58,25 @@ PluginCounts part(int64_t process, const std::string& program, std::map<std::str
   return result;
 }
 
+TEST(PluginCounts, SayWhichFilesRan) {
+  const auto counts =
+      parse_plugin_counts(kHead + "instructions 9\nfile 7 3 /usr/lib/a b.so\nfile 2 0 \nend 1\n", "counts.7");
+  ASSERT_TRUE(counts) << counts.error().message;
+  ASSERT_EQ(counts->files.size(), 2u);
+  EXPECT_EQ(counts->files[0].path, "/usr/lib/a b.so");
+  EXPECT_EQ(counts->files[0].instructions_count, 7);
+  EXPECT_EQ(counts->files[0].vector_count, 3);
+  EXPECT_EQ(counts->files[1].path, "");
+  for (const char* wrong : {"file", "file 7", "file 7 3", "file 3 7 /a", "file -1 0 /a", "file x 0 /a"})
+    EXPECT_THAT(error_of(kHead + wrong + "\nend 1\n"), testing::HasSubstr("is no file that ran")) << wrong;
+  PluginCounts of_group = *counts;
+  of_group.group = 0;
+  const auto run = join_plugin_counts({*counts, of_group}, {2}, "run");
+  ASSERT_TRUE(run);
+  ASSERT_EQ(run->files.size(), 4u);
+  EXPECT_EQ(run->files[2].vector_count, 6);
+}
+
 TEST(PluginCounts, OfARunAddUpByProgram) {
   PluginCounts shell = part(7, "sh", {{"instructions", 5}, {"only_here", 1}});
   PluginCounts sudo = part(8, "sh", {{"instructions", 1}});

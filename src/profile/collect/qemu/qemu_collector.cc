@@ -276,6 +276,17 @@ void note_sampling(const RunCounts& counts, Collection& result) {
                   windows, 100 * value("sampled_instructions") / all);
 }
 
+void take_wider_code(const RunCounts& counts, Collection& result) {
+  WiderCode wider = counts.arch == "x86_64" ? find_wider_code(counts.files, counts.counts.at("instructions"))
+                                            : WiderCode{{}, "known of x86-64 programs only", {}};
+  result.counters.merge(metrics_of(wider.counts));
+  for (const char* key : kWiderCodeKeys) {
+    const std::string* metric = Catalogue::built_in().metric_of("qemu", key);
+    if (metric != nullptr && !wider.missing.empty()) result.missing[*metric] = wider.missing;
+  }
+  if (wider.warning) result.warnings.push_back(*std::move(wider.warning));
+}
+
 // The limit ended the instrumented run before the program had done its work: its beginning has to stand for all.
 void take_beginning_for_all(const CollectRequest& request, Collection& result) {
   const auto instructions = result.counters.find("instructions_count");
@@ -348,6 +359,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   if (wants_trace(request)) options += ",trace=on";
   if (request.shared_lines) options += ",sharing=on";
   if (request.executed_code) options += ",blocks=on";
+  options += ",files=on";
   if (request.phase_series) options += fmt::format(",phases={}", kPhaseIntervals);
   const bool foreign_libraries = std::getenv("QEMU_LD_PREFIX") == nullptr && host_instruction_set() != "aarch64";
   if (foreign_libraries) options += std::string(",sysroot=") + kArmLibraries;
@@ -446,6 +458,7 @@ CollectResult QemuCollector::collect(const CollectRequest& request) {
   }
   for (const auto& replicate : counts->replicates) result.replicates.push_back(metrics_of(replicate));
   note_sampling(*counts, result);
+  take_wider_code(*counts, result);
   if (wants_trace(request)) {
     const Status status = take_windows(request, folder->path(), *found, plan.weights(), *counts, result);
     if (!status) return status.error();

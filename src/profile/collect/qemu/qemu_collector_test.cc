@@ -385,6 +385,22 @@ TEST_F(Qemu, NamesWhatItCannotDo) {
   EXPECT_EQ(without.collect(quietly({PERFCAST_GUINEA, "exit", "0"})).error().code, "instrumenter-failed");
 }
 
+#ifdef PERFCAST_TWO_VARIANTS
+TEST_F(Qemu, SeesCodeForWiderVectorsBesideWhatRan) {
+  const Collection found = collect({PERFCAST_TWO_VARIANTS});
+  const double all = value(found, "instructions_count"), wider = value(found, "wider_code_instructions_count");
+  EXPECT_GT(wider, 0.5 * all);
+  EXPECT_LE(wider, all);
+  EXPECT_EQ(value(found, "vector_block_instructions_count"), wider);
+  EXPECT_EQ(value(found, "wider_code_amx_instructions_count"), 0);
+  EXPECT_EQ(value(found, "made_code_vector_instructions_count"), 0);
+  EXPECT_THAT(found.warnings, Contains(Field(&ProfileWarning::code, "wider-vectors")));
+  const Collection without = collect({PERFCAST_GUINEA, "work", "100000"});
+  EXPECT_EQ(value(without, "wider_code_instructions_count"), 0);
+  EXPECT_THAT(without.warnings, Not(Contains(Field(&ProfileWarning::code, "wider-vectors"))));
+}
+#endif
+
 TEST_F(Qemu, TellsClocksFromWork) {
   const auto until = profile_command(quietly({PERFCAST_GUINEA, "until", "300"}), [](const std::string&) {});
   ASSERT_TRUE(until) << until.error().message;

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/unknown.h"
 #include "program/model/fit/standardised_inputs.h"
+#include "program/model/forecast/wider_vectors.h"
 
 namespace perfcast::program {
 namespace {
@@ -202,7 +203,11 @@ Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<
   judge(profile, features.row(0), prediction.disagreement(0), result);
   if (measured.empty() && !prediction.best.empty()) result.best = prediction.best.front();
 
+  const Eigen::VectorXd wider_vectors = wider_vectors_deviation(profile, bundle_->platforms);
+  if (auto warning = wider_vectors_warning(profile, bundle_->platforms)) result.warnings.push_back(*std::move(warning));
+
   Gaussian belief{prediction.log_rpv.row(0), calibration.residual_covariance};
+  belief.covariance += wider_vectors * wider_vectors.transpose();
   Eigen::VectorXd half = interval_half_widths(calibration, prediction.disagreement).row(0);
   double wider = 1;
   if (!result.in_distribution) {
@@ -215,8 +220,9 @@ Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<
   if (profile.replicates.size() > 1) {
     half = (half.cwiseAbs2() + sampling_half_width(profile).cwiseAbs2()).cwiseSqrt().eval();
   }
+  half = (half.cwiseAbs2() + (kNormal95 * wider_vectors).cwiseAbs2()).cwiseSqrt().eval();
   if (!measured.empty()) {
-    belief.covariance = covariance_near(features);
+    belief.covariance = covariance_near(features) + wider_vectors * wider_vectors.transpose();
     const Eigen::VectorXd before = relative_deviations(belief.covariance);
     auto posterior = condition(belief, measured, kMeasurementNoiseLog);
     if (!posterior) return posterior.error();

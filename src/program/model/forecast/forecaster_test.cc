@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "base/statistics.h"
 #include "program/model/bundle/train_bundle.h"
 #include "program/model/fit/targets.h"
+#include "program/model/forecast/wider_vectors.h"
 #include "program/model/test_world.h"
 
 namespace perfcast::program {
@@ -63,6 +65,29 @@ TEST_F(ForecasterTest, StrangerIsOutOfDistributionWithWiderIntervals) {
   EXPECT_THAT(result.warnings, Contains(Field(&ProfileWarning::code, "unlike-training")));
   EXPECT_GT(result.half_width.minCoeff(),
             1.2 * usual.half_width.maxCoeff() * usual.half_width.minCoeff() / usual.half_width.maxCoeff());
+}
+
+// What nobody counted is the same code on all platforms with AVX-512: a time on one of them says it for the others.
+TEST_F(ForecasterTest, CodeForWiderVectorsWidensIntervalsBetweenPlatforms) {
+  Bundle bundle = forecaster().bundle();
+  for (size_t j = 0; j < 3; ++j) bundle.platforms[j].flags = {"avx512f"};
+  const Forecaster knows(std::make_shared<const Bundle>(std::move(bundle)));
+  Profile profile = table().profiles[7];
+  const Forecast without = *knows.forecast(profile, {});
+  profile.metrics["wider_code_per_instruction_ratio"] = 0.36;
+  const Forecast with = *knows.forecast(profile, {});
+  EXPECT_EQ(with.log_rpv, without.log_rpv);
+  EXPECT_THAT(with.warnings, Contains(Field(&ProfileWarning::code, kWiderVectors)));
+  const double added = kNormal95 * kWiderVectorsDeviation_ln * 0.6 * 0.5;
+  for (Eigen::Index j = 0; j < with.half_width.size(); ++j)
+    EXPECT_NEAR(with.half_width(j), std::hypot(without.half_width(j), added), 1e-9);
+  const auto width = [](const Forecast& forecast, int64_t from, int64_t to) {
+    const Forecast relative = Forecaster::relative_to(forecast, from);
+    return relative.upper(to) - relative.lower(to);
+  };
+  const double between = width(with, 0, 3) / width(without, 0, 3), among = width(with, 0, 1) / width(without, 0, 1);
+  EXPECT_GT(between, 1.2);
+  EXPECT_LT(among, 0.9 * between);
 }
 
 TEST_F(ForecasterTest, SamplingErrorWidensTheInterval) {

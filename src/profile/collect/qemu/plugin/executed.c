@@ -17,6 +17,7 @@ enum {
   MOST_MAPPINGS = 4096,
   MOST_READS = 4096, /* of /proc/self/maps; further ones only after the guest mapped a file to execute */
   MOST_ENDS = 16,    /* functions that a program runs at its end, of those that its file names */
+  MOST_FILES = 512,  /* of the counts */
   MOST_HEADERS = 64,
   MOST_DYNAMIC = 512,
   LINE_BYTES = PATH_MAX + 256
@@ -291,6 +292,33 @@ static void write_block(FILE* f, const struct pq_run* run, const struct pq_block
   if (since_end > ran.executions - before) since_end = ran.executions - before;
   fprintf(f, "%u %" PRIx64 " %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", b->mapping, b->pc,
           b->n_bytes, ran.executions, ran.iterations, before, since_end);
+}
+
+/* Moves, logic and shuffles are left out: compilers take them to clear and copy small structures. */
+static bool has_vector_arithmetic(const struct pq_block* b) {
+  static const uint8_t classes[] = {PQ_OP_FP_VEC_ADD,   PQ_OP_FP_VEC_MUL,  PQ_OP_FP_VEC_DIV, PQ_OP_FP_FMA_VEC,
+                                    PQ_OP_FP_VEC_OTHER, PQ_OP_VEC_INT_ALU, PQ_OP_VEC_INT_MUL};
+  for (size_t i = 0; i < sizeof classes; i++)
+    if (b->stat[classes[i]]) return true;
+  return false;
+}
+
+void pq_executed_put_files(FILE* f, const struct pq_run* run) {
+  static struct { uint64_t instructions, vector; } sums[MOST_MAPPINGS + 1]; /* 0: all code without a file */
+  memset(sums, 0, sizeof sums);
+  for (uint32_t id = 0, n = pq_block_total(); id < n; id++) {
+    const struct pq_block* b = pq_block_at(id);
+    const uint64_t ran = pq_executions_of(run, b).executions * b->n_insns;
+    const unsigned at = b->mapping && *mappings[b->mapping - 1].path ? b->mapping : 0;
+    sums[at].instructions += ran;
+    if (has_vector_arithmetic(b)) sums[at].vector += ran;
+  }
+  for (unsigned i = 0, lines = 0; i <= n_mappings && lines < MOST_FILES; i++) {
+    const struct mapping* m = i ? &mappings[i - 1] : NULL;
+    if (!sums[i].instructions || (m && strpbrk(m->path, "\n\r"))) continue;
+    fprintf(f, "file %" PRIu64 " %" PRIu64 " %s\n", sums[i].instructions, sums[i].vector, m ? m->path : "");
+    lines++;
+  }
 }
 
 bool pq_executed_write(const char* path, const struct pq_run* run) {

@@ -7,12 +7,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "run.h"
 
 struct pq_executed {
-  bool on;   /* code is looked up */
-  bool file; /* and goes to a file at the end */
+  bool on;    /* code is looked up */
+  bool file;  /* and goes to a file at the end */
+  bool files; /* the counts say how much of what ran lies in which file */
 };
 extern struct pq_executed pq_executed;
 
@@ -29,6 +31,8 @@ const char* pq_executed_place(const struct pq_block* b, uint64_t* offset);
 /* In the child all counts are zero. */
 void pq_executed_forked(void);
 
+/* Lines "file ..." of the counts: README.md has them. */
+void pq_executed_put_files(FILE* f, const struct pq_run* run);
 /* False: not written. */
 bool pq_executed_write(const char* path, const struct pq_run* run);
 

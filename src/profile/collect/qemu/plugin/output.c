@@ -406,6 +406,7 @@ static bool write_file(FILE* f, const struct pq_run* run, const struct pq_end* e
   put(f, "signal", (uint64_t)end->signal);
   put(f, "untracked", run->untracked);
   put_blocks(f, &t);
+  if (pq_executed.files) pq_executed_put_files(f, run);
   put_syscalls(f, run);
   if (run->n_vcpus > 1) put_threads(f, run);
   if (run->full) {

@@ -550,13 +550,15 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
       pq_trace.on = true;
     } else if (!strcmp(argv[i], "blocks=on")) {
       pq_executed.on = pq_executed.file = true;
+    } else if (!strcmp(argv[i], "files=on")) {
+      pq_executed.on = pq_executed.files = true;
     } else if (!strncmp(argv[i], "phases=", 7)) {
       if (!read_phases(argv[i] + 7, &phases)) return refuse("phases=off or intervals, 16 to 4096", argv[i]);
     } else if (!strcmp(argv[i], "follow=on")) {
       run.follow = true;
     } else if (strcmp(argv[i], "mode=full") != 0 && strcmp(argv[i], "follow=off") != 0 &&
                strcmp(argv[i], "trace=off") != 0 && strcmp(argv[i], "sharing=off") != 0 &&
-               strcmp(argv[i], "blocks=off") != 0) {
+               strcmp(argv[i], "blocks=off") != 0 && strcmp(argv[i], "files=off") != 0) {
       return refuse("unknown argument", argv[i]);
     }
   }
@@ -579,10 +581,10 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
   char intervals[16] = "off";
   if (phases) snprintf(intervals, sizeof intervals, "%u", phases);
   snprintf(options, sizeof options,
-           "out=%s,mode=%s,follow=%s,trace=%s,sharing=%s,blocks=%s,phases=%s,sample=%s%s%s%s%s", prefix,
+           "out=%s,mode=%s,follow=%s,trace=%s,sharing=%s,blocks=%s,files=%s,phases=%s,sample=%s%s%s%s%s", prefix,
            run.full ? "full" : "mix", run.follow ? "on" : "off", pq_trace.on ? "on" : "off",
-           pq_sharing_on ? "on" : "off", pq_executed.file ? "on" : "off", intervals, sampling,
-           *sysroot ? ",sysroot=" : "", sysroot, *plan ? ",plan=" : "", plan);
+           pq_sharing_on ? "on" : "off", pq_executed.file ? "on" : "off", pq_executed.files ? "on" : "off", intervals,
+           sampling, *sysroot ? ",sysroot=" : "", sysroot, *plan ? ",plan=" : "", plan);
   if (!pq_follow_open(run.arch, options, sysroot, run.group, run.unit)) return refuse("its own path is unknown", "");
   if (pq_executed.file) pq_executed_open(pq_own_program());
   if (phases) {
