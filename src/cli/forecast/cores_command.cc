@@ -118,7 +118,9 @@ void add_cores_command(CLI::App& app, CommandContext& context) {
                      "",
                      {"perfcast cores t.trace", "perfcast cores t.trace --into p.json"},
                      "cores"});
-  verb->footer("The models describe a core with its caches, not the whole machine.");
+  verb->footer(
+      "The forecast is for one core, and for the part of the run that the trace holds. It leaves out the kernel and "
+      "other cores.");
   add_basic(*verb, "trace", arguments->trace, "TRACE",
             "The trace of a program's instructions. You make it with: perfcast profile --windows TRACE -- COMMAND.")
       ->required();
