@@ -567,8 +567,9 @@ void add_bench_run_command(CLI::App& bench, CommandContext& context) {
       ->check(CLI::Range(int64_t{0}, int64_t{100}))
       ->capture_default_str();
   verb->footer(
-      "Latency counts from when a query was due. Without --seed the order of samples and arrivals is the "
-      "field's.\nExit status: 0 the run is VALID, 1 it is not. The report says so rule by rule.");
+      "The latency of a query starts when the query was due, even if it was sent later. Without --seed, the order of "
+      "samples and the times of arrivals are those of MLPerf's rules.\nExit status: 0 if the run is VALID, 1 if not. "
+      "The report shows each rule.");
   add_common_options(*verb, context, kShowOutputOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return BenchRun(*arguments, context).run(); }; });

@@ -77,7 +77,7 @@ void add_llm_analyze_command(CLI::App& llm, CommandContext& context) {
                                   {"perfcast llm analyze llama3-8b --phase decode",
                                    "perfcast llm analyze ./my-model/config.json --batch 8 --csv"},
                                   "llm-analyze"});
-  verb->footer("Figures are those of all launches of an operator on one device.");
+  verb->footer("The figures of an operator cover all its launches on one device.");
   add_basic(*verb, "model", arguments->model, "MODEL",
             "A built-in name, a config.json, a folder with one, or a GGUF file.");
   add_basic(*verb, "--list", arguments->list, "Lists the built-in models.");

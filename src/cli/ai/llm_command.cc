@@ -70,12 +70,13 @@ Error as_usage(Error error) {
 }
 
 void add_llm_command(CLI::App& app, CommandContext& context) {
-  CLI::App* verb = add_verb(app, {"llm",
-                                  "Takes language models apart, and forecasts them on GPUs, TPUs and CPUs.",
-                                  "",
-                                  {"perfcast llm forecast llama3-8b --on A100-80GB,H100 --batch 1,8,64",
-                                   "perfcast llm analyze llama3-8b --phase decode"},
-                                  "llm"});
+  CLI::App* verb =
+      add_verb(app, {"llm",
+                     "Lists the operators of language models, and forecasts the models on GPUs, TPUs and CPUs.",
+                     "",
+                     {"perfcast llm forecast llama3-8b --on A100-80GB,H100 --batch 1,8,64",
+                      "perfcast llm analyze llama3-8b --phase decode"},
+                     "llm"});
   verb->require_subcommand(1);
   add_llm_analyze_command(*verb, context);
   add_llm_forecast_command(*verb, context);

@@ -358,7 +358,7 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
                                    "perfcast llm forecast model.gguf --on L4 --sweep --price L4=0.8"},
                                   "llm"});
   arguments->verb = verb;
-  verb->footer("Intervals are 90%. A batch is sequences that start and end together.");
+  verb->footer("Intervals contain the true value in 90% of cases. The sequences of a batch start and end together.");
   add_basic(*verb, "model", arguments->model, "MODEL",
             "A built-in name, a config.json, a folder with one, or a GGUF file.");
   add_basic(*verb, "--on", arguments->on, "DEVICE,...", "The devices to forecast, by name, such as A100-80GB,H100.");

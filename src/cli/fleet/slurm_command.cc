@@ -123,8 +123,8 @@ void add_advise(CLI::App& slurm, CommandContext& context) {
                         "perfcast slurm advise job.sh --profile p.json --partitions parts.json --goal cost"},
                        "slurm"});
   verb->footer(
-      "The program's name in the cache is that of #SBATCH --comment=perfcast:NAME, else the job's name, else the file "
-      "name of what the script runs.");
+      "The program's name in the cache comes from #SBATCH --comment=perfcast:NAME. Without that line it is the job's "
+      "name, or else the file name of the program that the script runs.");
   add_basic(*verb, "script", arguments->script, "SCRIPT", "The batch script with #SBATCH lines.")->required();
   add_basic(*verb, "--profile", arguments->profile, "FILE",
             "A profile of an earlier run, from: perfcast profile -o p.json -- COMMAND.")

@@ -392,17 +392,18 @@ void add_power_command(CLI::App& app, CommandContext& context) {
   power->require_subcommand(1);
   auto fit_arguments = std::make_shared<PowerArguments>();
   CLI::App* fit = add_verb(*power, {"fit",
-                                    "Makes a model from samples of power and counters, chosen on workloads left out.",
+                                    "Fits a model to samples of power and counters. It keeps the kind of model that "
+                                    "forecasts left-out workloads best.",
                                     "",
                                     {"perfcast power fit --samples samples.csv -o model.json",
                                      "perfcast power fit --samples samples.csv --new-machine node7 -o model.json"},
                                     "power"});
   add_samples_options(*fit, *fit_arguments);
   add_basic(*fit, "--new-machine", fit_arguments->new_machine, "NAME",
-            "Makes the model of this machine from its few samples with power and from the other machines' samples.");
+            "Fits the model for this machine, from its few samples with power and from the samples of other machines.");
   fit->footer(
-      "The model goes to -o FILE as JSON (perfcast.power-model/1). Standard output says how good it is. The columns "
-      "frequency_mhz, voltage_v, temperature_c, cores and run are understood.");
+      "perfcast writes the model to -o FILE as JSON (perfcast.power-model/1), and prints how good it is. The samples "
+      "may also have the columns frequency_mhz, voltage_v, temperature_c, cores and run.");
   add_common_options(*fit, context, kQuietOption | kSeedOption);
   fit->callback([fit_arguments, &context] {
     context.run = [fit_arguments, &context] { return run_fit(*fit_arguments, context.options); };
@@ -410,7 +411,7 @@ void add_power_command(CLI::App& app, CommandContext& context) {
   auto forecast_arguments = std::make_shared<PowerArguments>();
   CLI::App* forecast =
       add_verb(*power, {"forecast",
-                        "Forecasts the power of samples by such a model, phase by phase, with intervals.",
+                        "Forecasts the power of samples with a model of power fit, phase by phase, with intervals.",
                         "",
                         {"perfcast power forecast --power-model model.json --samples new.csv",
                          "perfcast power forecast --power-model model.json --samples new.csv --series watts.csv"},
@@ -421,7 +422,7 @@ void add_power_command(CLI::App& app, CommandContext& context) {
   add_samples_options(*forecast, *forecast_arguments);
   add_basic(*forecast, "--series", forecast_arguments->series, "FILE",
             "Writes the forecast of every sample into this CSV file.");
-  forecast->footer("Samples may have watts, which are then compared.");
+  forecast->footer("If the samples have watts, perfcast compares the forecast with them.");
   add_common_options(*forecast, context, kQuietOption);
   forecast->callback([forecast_arguments, &context] {
     context.run = [forecast_arguments, &context] { return run_forecast(*forecast_arguments, context.options); };
