@@ -18,7 +18,7 @@ Result<ai::Precision> parse_precision(const std::string& name, const char* optio
 
 void add_llm_precision_options(CLI::App& verb, LlmPrecisionArguments& arguments) {
   add_basic(verb, "--precision", arguments.precision, "NAME",
-            "Number format of weights, activations and cache: fp32, tf32, fp16, bf16, fp8, int8. By default as the "
+            "The number format of weights, activations and cache: fp32, tf32, fp16, bf16, fp8, int8. Default: as the "
             "model's file says, else fp16.");
   add_advanced(verb, "--weight-precision,--weights", arguments.weights, "NAME",
                "The number format of the weights alone: also int4, q8_0, q6_k, q5_k_m, q4_k_m, q4_0 and others.");

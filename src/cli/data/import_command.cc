@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -78,7 +80,7 @@ void add_import_command(CLI::App& app, CommandContext& context) {
   std::string formats = "Formats:";
   std::vector<std::string> names;
   for (const program::ImportFormat& format : program::import_formats()) {
-    formats += "\n  " + format.name + "  " + format.description;
+    formats += fmt::format("\n  {:<16}  {}", format.name, format.description);
     names.push_back(format.name);
   }
   add_basic(*verb, "format", arguments->format, "FORMAT", "What the data set is: " + join(names, ", ") + ".")

@@ -193,9 +193,9 @@ void add_capacity_command(CLI::App& app, CommandContext& context) {
   add_schedule_options(*verb, arguments->inputs);
   add_advanced(*verb, "--policy", arguments->policy, "NAME", "How jobs are placed: a policy of schedule simulate.")
       ->capture_default_str();
-  add_advanced(
-      *verb, "--seeds", arguments->seeds, "N",
-      "How many draws of the jobs the search uses, with seeds --seed, --seed + 1, ... By default 10, of a trace 1.")
+  add_advanced(*verb, "--seeds", arguments->seeds, "N",
+               "How many random draws of the jobs the search uses, with seeds --seed, --seed + 1, ... Default: 10; for "
+               "a trace, 1.")
       ->check(CLI::Range(1, 1000));
   add_advanced(*verb, "--growth", arguments->growth, "FACTOR,...",
                "Plans again for the load times these factors, or for none.")

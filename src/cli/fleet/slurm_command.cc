@@ -146,7 +146,7 @@ void add_advise(CLI::App& slurm, CommandContext& context) {
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
   add_advanced(*verb, "--valid-days", arguments->valid_days, "DAYS",
-               "How many days the cache's forecasts may be old. By default as the cache has it, at first 365.")
+               "How many days a forecast in the cache stays valid. Default: what the cache says; for a new cache, 365.")
       ->check(CLI::Range(0.01, 36'500.0));
   add_advanced(*verb, "--reference", arguments->reference, "NAME",
                "What relative times refer to: mean (of the platforms), host, or the name of a platform.")

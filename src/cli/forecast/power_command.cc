@@ -375,7 +375,7 @@ void add_samples_options(CLI::App& verb, PowerArguments& arguments) {
             "Samples as CSV with the columns time_s, watts, machine, workload, and one for each counter.")
       ->required();
   add_basic(verb, "--counts", arguments.counts,
-            "The counters are counts since the row before. By default they are events per second.");
+            "Says that the counters are counts since the row before. Default: events per second.");
   add_advanced(verb, "--ignore", arguments.ignored, "COLUMN,...", "Leaves out these columns, such as A,B.")
       ->delimiter(',');
 }
