@@ -52,10 +52,10 @@ std::string verdict_lines(const AcrossComparison& comparison) {
   const double sure = 100 * (1 - comparison.error_ratio);
   const bool is_left = is_changed(comparison.verdict);
   std::string text = fmt::format(
-      "{}{}: B takes {:.2f} times as long as A; the change of machine alone explains {:.2f} .. {:.2f} times",
+      "{}{}: B takes {:.2f} times as long as A; the change of machine alone would give {:.2f} to {:.2f} times",
       comparison.has_several() ? "all together: " : "", in_words(comparison), comparison.measured_ratio,
       comparison.expected_lower, comparison.expected_upper);
-  if (is_left) text += fmt::format(", which leaves {:.2f} times for the program", comparison.ratio);
+  if (is_left) text += fmt::format(". That leaves {:.2f} times for the program", comparison.ratio);
   text += fmt::format(" ({} time; {:g}% confidence)", comparison.time == measure::ComparedTime::kWall ? "wall" : "CPU",
                       sure);
   if (!comparison.has_several()) return text;
