@@ -90,9 +90,10 @@ std::string model_in_words(const std::string& chosen) {
 
 std::string card_text(const measure::PowerModel& model) {
   const measure::PowerModelCard& card = model.card();
-  std::string text = fmt::format(
-      "error for a new {}{}: {}; of saying the mean power instead: {}\n", card.new_machine ? "machine" : card.left_out,
-      card.new_machine ? " that gives as many samples" : "", percent(card.error), percent(card.mean_power_error));
+  std::string text =
+      fmt::format("error for a new {}{}: {}; error of the mean power as a forecast: {}\n",
+                  card.new_machine ? "machine" : card.left_out, card.new_machine ? " with as many samples" : "",
+                  percent(card.error), percent(card.mean_power_error));
   text += fmt::format("{:.0f}% interval: from {:.0f}% below the forecast to {:.0f}% above it{}\n",
                       100 * model.coverage(), -100 * std::expm1(-model.half_width()),
                       100 * std::expm1(model.half_width()), card.new_machine ? ", typically" : "");
@@ -176,7 +177,7 @@ int run_fit(const PowerArguments& arguments, const CommonOptions& options) {
   }
   if (const double step_hz = model->features().clock_step_hz(); step_hz > 1e6 && !options.quiet) {
     std::fprintf(stderr,
-                 "note: frequencies differ in almost every sample, as measured ones do: taken in steps of %g MHz\n",
+                 "note: almost every sample has its own frequency, so perfcast rounds frequencies to steps of %g MHz\n",
                  step_hz / 1e6);
   }
   if (options.output == "-") return write_result(to_text(model->to_json()), options);

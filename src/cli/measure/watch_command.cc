@@ -169,7 +169,7 @@ int run_watch(const WatchArguments& arguments, const CommonOptions& options) {
   const auto summary = measure::watch_stream(*request);
   if (!summary) return report_error(summary.error(), options);
   if (!options.quiet) {
-    std::fprintf(stderr, "%llu rows of %zu metric%s%s: %llu alerts, of them %llu changes\n",
+    std::fprintf(stderr, "%llu rows of %zu metric%s%s: %llu alerts, and %llu of them are changes\n",
                  static_cast<unsigned long long>(summary->counts.rows), summary->columns,
                  summary->columns == 1 ? "" : "s",
                  summary->groups > 1 ? (" in " + std::to_string(summary->groups) + " groups").c_str() : "",

@@ -127,10 +127,11 @@ std::string frequencies_as_table(const program::ForecastReport& report, const Fo
     cells.push_back(join(words, ", "));
     table.add_row(std::move(cells));
   }
-  std::string text =
-      fmt::format("over the clock of {}: the program waits for memory {:.0f}% of the time ({}), the time is at {}",
-                  printable(found.platform), 100 * found.memory_ratio, found.memory_source,
-                  program::in_unit(found.time_at_hz, "Hz"));
+  std::string text = fmt::format(
+      "time and energy by clock on {}: the program waits for memory {:.0f}% of the time ({}); the forecast time holds "
+      "at {}",
+      printable(found.platform), 100 * found.memory_ratio, found.memory_source,
+      program::in_unit(found.time_at_hz, "Hz"));
   if (found.period_s) text += fmt::format("; a run every {}", human_seconds(*found.period_s));
   return "\n" + folded(text) + shown_table(table, view);
 }

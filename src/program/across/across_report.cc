@@ -64,8 +64,8 @@ std::string verdict_lines(const AcrossComparison& comparison) {
                          [&](const AcrossRow& row) { return row.verdict == verdict; });
   };
   const auto slower = count(CompareVerdict::kSlower);
-  return text + fmt::format("\neach compared with the others: {} of {} benchmarks {} slower in B, {} faster", slower,
-                            comparison.rows.size(), slower == 1 ? "is" : "are", count(CompareVerdict::kFaster));
+  return text + fmt::format("\none by one, each against the others: {} of {} benchmarks {} slower in B, {} faster",
+                            slower, comparison.rows.size(), slower == 1 ? "is" : "are", count(CompareVerdict::kFaster));
 }
 
 std::string range(double lower, double upper) {

@@ -190,7 +190,8 @@ void note_prices(const ForecastRequest& request, const Bundle& bundle, bool has_
   }
   if (!has_seconds) {
     report.notes.push_back(
-        "cost per run needs seconds: this host is like no known platform; a time measured on one of them gives them");
+        "cost per run needs seconds, and this host is similar to no known platform; give a time measured on a known "
+        "one");
   } else if (std::none_of(report.rows.begin(), report.rows.end(),
                           [](const PlatformRow& row) { return row.cost.has_value(); })) {
     report.notes.push_back("no platform shown has an instance type with a price");
@@ -241,7 +242,7 @@ Status take_apart(const Bundle& bundle, const Profile& profile, const ForecastRe
   if (!breakdown) return breakdown.error();
   auto attribution = attribute_forecast(bundle, profile);
   if (!attribution) {  // the forecast stands all the same
-    report.notes.push_back("the forecast is not taken apart: " + attribution.error().message);
+    report.notes.push_back("the forecast can't be explained input by input: " + attribution.error().message);
     return {};
   }
   breakdown->attribution = std::move(*attribution);
