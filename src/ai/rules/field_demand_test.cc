@@ -66,7 +66,7 @@ TEST_F(Demand, EachLooserLimitIsToldWithBothNumbers) {
                           "every sample comes as often as every other, the field draws them at random"));
   used.least_accuracy.reset();
   EXPECT_THAT(looser_than_field(field, used, settings_of(field, LoadScenario::kServer)).back(),
-              "no top-1 accuracy in % is asked, by the field 75.6954");
+              "no top-1 accuracy in % is required; the rules of the field require 75.6954");
 }
 
 TEST_F(Demand, StricterIsFine) {

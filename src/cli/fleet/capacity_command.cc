@@ -150,7 +150,7 @@ int run_capacity(const CommandContext& context, const CapacityArguments& argumen
 }
 
 void add_objective_options(CLI::App& verb, CapacityArguments& arguments) {
-  const char* const aim = "What is asked of the plan";
+  const char* const aim = "What the plan must achieve";
   add_basic(verb, "--objective", arguments.objectives, "GOAL",
             "What the plan must achieve: at most p99-wait=60s, mean-wait=10s or mean-slowdown=5, or at least "
             "deadline-share=0.99. Repeatable.")

@@ -132,18 +132,19 @@ void note_new_machine(const measure::PowerTable& table, const std::string& machi
       if (std::find(table.machine.begin(), table.machine.end(), static_cast<int>(m)) == table.machine.end()) continue;
       names.push_back(table.machines[m].empty() ? "(no name)" : printable(table.machines[m]));
     }
-    notes.lines.push_back(fmt::format("there are no rows of '{}', but of {}: its power is forecast from theirs alone",
-                                      printable(machine), join(names, ", ")));
+    notes.lines.push_back(
+        fmt::format("there are no rows of '{}', only of {}; its power is forecast from those machines alone",
+                    printable(machine), join(names, ", ")));
     return;
   }
   if (given == 0) {
     notes.lines.push_back(
-        fmt::format("no row of '{}' has a power: it is forecast from the others' alone", printable(machine)));
+        fmt::format("no row of '{}' has a power; it is forecast from the other machines alone", printable(machine)));
   }
   if (rows < kFewCounted && table.frequency_hz.size() == 0) {
-    notes.lines.push_back(
-        fmt::format("{} {} of '{}': how many cycles it has when busy is told by few; rows without power help, too",
-                    rows, rows == 1 ? "row" : "rows", printable(machine)));
+    notes.lines.push_back(fmt::format(
+        "{} {} of '{}' tell little about how many cycles it has when it is busy; rows without power help, too", rows,
+        rows == 1 ? "row" : "rows", printable(machine)));
   }
 }
 
@@ -342,7 +343,8 @@ int run_forecast(const PowerArguments& arguments, const CommonOptions& options) 
   if (const auto held = std::count(forecast->is_held.begin(), forecast->is_held.end(), true); held > 0) {
     measure::PowerTableNotes beyond;
     beyond.lines.push_back(
-        fmt::format("{} of {} samples {} beyond those that the model was made of: their power is that at the edge",
+        fmt::format("{} of {} samples {} outside the range that the model was fitted to; perfcast takes the power at "
+                    "the edge of that range",
                     held, forecast->is_held.size(), held == 1 ? "lies" : "lie"));
     print_notes(beyond, options);
   }

@@ -59,7 +59,7 @@ Result<program::ProgramPowerModel> power_model_of(const std::string& text) {
   const std::string platform =
       equals == std::string::npos ? "" : std::string(trim(std::string_view(text).substr(0, equals)));
   if (platform.empty() || equals + 1 == text.size())
-    return usage_error("bad-usage", "'" + printable(text) + "' names no model of power", "--power-model", form);
+    return usage_error("bad-usage", "'" + printable(text) + "' names no power model", "--power-model", form);
   auto given = read_program_power_model(std::string_view(text).substr(equals + 1), form);
   if (given) given->platform = platform;
   return given;
@@ -147,14 +147,13 @@ Result<program::ProgramPowerModel> read_program_power_model(std::string_view tex
         return usage_error("bad-usage", "'" + printable(value) + "' is no number of CPUs", "--power-model",
                            "such as cpus=64");
     } else {
-      return usage_error("bad-usage", "'" + printable(key) + "' says nothing of a model of power", "--power-model",
-                         form);
+      return usage_error("bad-usage", "'" + printable(key) + "' is no part of a power model", "--power-model", form);
     }
     rest = rest.substr(0, comma);
   }
   given.source = std::string(rest);
   if (given.source.empty())
-    return usage_error("bad-usage", "'" + printable(text) + "' names no model of power", "--power-model", form);
+    return usage_error("bad-usage", "'" + printable(text) + "' names no power model", "--power-model", form);
   if (Status there = check_named_file("--power-model", given.source); !there) return there.error();
   auto model = read_power_model(given.source);
   if (!model) return model.error();

@@ -50,7 +50,7 @@ std::string platforms_as_table(const program::ForecastReport& report, const Fore
   keep_rows(table, shown_rows);
   std::string text = rows_text(table, {.is_markdown = view.is_markdown});
   if (const size_t hidden = report.rows.size() - shown_rows.size(); hidden > 0) {
-    text += fmt::format("{} platforms more: --all; or narrow the table with --filter\n", hidden);
+    text += fmt::format("{} more platforms: --all shows them, --filter narrows the table\n", hidden);
   }
   return text;
 }

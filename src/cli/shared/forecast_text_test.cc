@@ -63,7 +63,7 @@ TEST(ForecastText, ShowsTheFastestAndWhatTheUserKnows) {
   EXPECT_THAT(text, HasSubstr("Other 17 "));
   EXPECT_THAT(text, testing::Not(HasSubstr("Other 18 ")));
   EXPECT_THAT(text, HasSubstr("Other 23 "));  // the host
-  EXPECT_THAT(text, HasSubstr("\n11 platforms more: --all; or narrow the table with --filter\n"));
+  EXPECT_THAT(text, HasSubstr("\n11 more platforms: --all shows them, --filter narrows the table\n"));
   EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 0}), HasSubstr("Other 29 "));
 }
 
