@@ -44,7 +44,7 @@ int run(const CommonOptions& options) {
 
 void add_doctor_command(CLI::App& app, CommandContext& context) {
   CLI::App* verb = add_verb(app, {"doctor",
-                                  "Says what this machine can measure, and how to get the rest.",
+                                  "Says what perfcast can measure on this machine, and how to enable the rest.",
                                   "",
                                   {"perfcast doctor", "perfcast doctor --json"},
                                   "doctor"});

@@ -255,7 +255,7 @@ int run_gemm_command(CommandContext& context, const GemmArguments& arguments) {
 void add_gemm_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<GemmArguments>();
   CLI::App* verb = add_verb(app, {"gemm",
-                                  "Measures a matrix product in many ways: what this machine can do, what is lost.",
+                                  "Measures many ways to multiply matrices, and shows how much speed each loses.",
                                   "",
                                   {"perfcast gemm --n 1024", "perfcast gemm --shapes llm --precision fp32,bf16"},
                                   "gemm"});

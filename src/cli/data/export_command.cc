@@ -216,7 +216,7 @@ int run(ExportArguments arguments, const CLI::App& verb, const CommandContext& c
 void add_export_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<ExportArguments>();
   CLI::App* verb = add_verb(app, {"export",
-                                  "Writes a weightless model as C, C++ or Verilog source with a self-test.",
+                                  "Writes a model of train --model dwn as C, C++ or Verilog source with a self-test.",
                                   "",
                                   {"perfcast export --bundle dwn.pcb -o best_cpu.c --task best",
                                    "perfcast export --bundle dwn.pcb --format verilog --task best"},

@@ -171,7 +171,7 @@ std::string policy_list() {
 
 void add_schedule_command(CLI::App& app, CommandContext& context) {
   CLI::App* group = add_verb(app, {"schedule",
-                                   "Simulates how policies place jobs on a cluster by their forecasts.",
+                                   "Simulates how scheduling policies place jobs on a cluster.",
                                    "",
                                    {"perfcast schedule simulate --synthetic --nodes \"EPYC 7763=4x64\"",
                                     "perfcast schedule simulate --swf trace.swf --cluster cluster.json"},

@@ -427,7 +427,7 @@ void add_adapt_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<AdaptArguments>();
   CLI::App* verb = add_verb(
       app, {"adapt",
-            "Adds a platform to a bundle from a few runs.",
+            "Adds a platform to a bundle of models, from a few runs there.",
             "",
             {"perfcast adapt --here -o mine.pcb", "perfcast adapt --runs runs.csv --facts node7.json -o mine.pcb"},
             "adapt"});

@@ -259,7 +259,7 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<CollectArguments>();
   CLI::App* verb =
       add_verb(app, {"collect",
-                     "Profiles or times a suite of programs on this machine, for the corpus.",
+                     "Measures a suite of programs for the corpus, the database that models learn from.",
                      "",
                      {"perfcast collect --suite cloud --list", "perfcast collect --here --suite apps --corpus mine.db"},
                      "collect"});

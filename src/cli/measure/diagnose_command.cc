@@ -181,7 +181,7 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
 void add_diagnose_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<DiagnoseArguments>();
   CLI::App* verb = add_verb(app, {"diagnose",
-                                  "Says why a program is slow here and what helps, and tries it where it can.",
+                                  "Says why a program is slow here, and tries what may help.",
                                   "-- COMMAND ARGS...",
                                   {"perfcast diagnose -- ./prog input.dat",
                                    "perfcast diagnose --threads 1,2,4 -- ./prog --threads {threads}"},

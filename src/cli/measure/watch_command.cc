@@ -185,7 +185,7 @@ int run_watch(const WatchArguments& arguments, const CommonOptions& options) {
 void add_watch_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<WatchArguments>();
   CLI::App* verb = add_verb(app, {"watch",
-                                  "Watches a stream of metrics: what is unusual, since when, and which metrics.",
+                                  "Watches a stream of metrics, and says which are unusual and since when.",
                                   "",
                                   {"perfcast watch metrics.csv --group machine",
                                    "perfcast watch --prometheus http://localhost:9100/metrics --state watch.json"},
