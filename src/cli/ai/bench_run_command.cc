@@ -446,7 +446,7 @@ void add_load_options(CLI::App& verb, BenchArguments& arguments) {
 void add_rule_options(CLI::App& verb, BenchArguments& arguments) {
   const char* const group = "Rules";
   add_basic(verb, "--benchmark", arguments.choice.benchmark, "NAME",
-            "Applies MLPerf's rules for this benchmark, such as resnet50 or llama2-70b.");
+            "Applies the rules of this benchmark, such as resnet50 or llama2-70b.");
   add_advanced(verb, "--category", arguments.choice.category, "NAME",
                "The category of the rules: datacenter, edge, mobile or tiny.")
       ->group(group);
@@ -571,8 +571,8 @@ void add_bench_run_command(CLI::App& bench, CommandContext& context) {
       ->capture_default_str();
   verb->footer(
       "The latency of a query starts when the query was due, even if it was sent later. Without --seed, the order of "
-      "samples and the times of arrivals are those that MLPerf prescribes.\nExit status: 0 if the run is VALID, 1 if "
-      "not. The report shows each rule.");
+      "samples and the times of arrivals are those of MLPerf's load generator.\nExit status: 0 if the run is VALID, 1 "
+      "if not. The report shows each rule.");
   add_common_options(*verb, context, kShowOutputOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return BenchRun(*arguments, context).run(); }; });

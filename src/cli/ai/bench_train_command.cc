@@ -348,7 +348,7 @@ void add_bench_train_options(CLI::App& verb, BenchTrainArguments& arguments) {
   add_basic(verb, "--threshold", arguments.threshold, "X", "The value that the metric must reach.");
   add_basic(verb, "--lower-is-better", arguments.lower, "The metric is a loss or an error rate.");
   add_basic(verb, "--benchmark", arguments.benchmark, "NAME",
-            "Takes metric and threshold from this MLPerf benchmark, such as retinanet, bert or dlrm.");
+            "Takes metric and threshold from this benchmark, such as retinanet, bert or dlrm.");
   add_advanced(verb, "--rules", arguments.rules_file, "FILE",
                "Reads the rules from this file (JSON) instead of the shipped ones.");
   add_advanced(verb, "--rule", arguments.rule, "RULE",
