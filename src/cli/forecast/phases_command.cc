@@ -45,7 +45,7 @@ Result<std::vector<Profile>> read_profiles(const std::vector<std::string>& paths
 
 int score(const PhasesArguments& arguments, const CommonOptions& options) {
   if (!arguments.learn.empty() || !arguments.report.empty() || !arguments.power_model.empty()) {
-    return report_error(usage_error("bad-usage", "--score has no use for --learn, --report and --power-model",
+    return report_error(usage_error("bad-usage", "--score does not work with --learn, --report and --power-model",
                                     "--score", "the profiles alone: each is forecast from the others"),
                         options);
   }
