@@ -129,7 +129,8 @@ TEST(ForecastText, SaysWhereCyclesGoOnTheFastestHostsAndSlowestDesign) {
   const std::string explained = forecast_text(report, {.explain = true, .most_rows = 20});
   EXPECT_THAT(explained, HasSubstr("zen3                            1.500  width 100%\n"));
   EXPECT_THAT(explained, HasSubstr("L1 75%, memory 25%  this host\n"));
-  EXPECT_THAT(explained, HasSubstr("neoverse-n1 *                   3.000  TLB 100%\n*: another instruction set"));
+  EXPECT_THAT(explained,
+              HasSubstr("neoverse-n1 *                   3.000  TLB 100%\n*: this core has another instruction set"));
 }
 
 TEST(ForecastText, ExplanationNamesPlatformsInFull) {
@@ -154,7 +155,7 @@ TEST(ForecastText, ExplanationNamesPlatformsInFull) {
   EXPECT_THAT(text, HasSubstr("x0.61"));
   EXPECT_THAT(text, HasSubstr("x1.65"));
   EXPECT_EQ(forecast_text(report, {.explain = false, .most_rows = 20}).find("together"), std::string::npos);
-  // A forecast taken apart: names in full, in lines of their own, and what the effects come to.
+  // A forecast input by input: names in full, in lines of their own, and what the effects come to.
   program::ForecastBreakdown breakdown;
   breakdown.platform = 5;
   breakdown.against = 0;
@@ -173,8 +174,8 @@ TEST(ForecastText, ExplanationNamesPlatformsInFull) {
   report.rows[1].is_measured = false;
   const std::string shown = forecast_text(report, {.explain = true, .most_rows = 20});
   EXPECT_THAT(shown, HasSubstr("\ninput by input: " + long_name +
-                               "5 against a platform of a very long\n  name, with all of its 24 cores and threads 0\n"
-                               "  by forest: TreeSHAP, exact; sums are the forecast\n"));
+                               "5 against a platform of a very\n  long name, with all of its 24 cores and threads 0\n  "
+                               "by forest: TreeSHAP, exact; sums are the forecast\n"));
   EXPECT_THAT(shown, HasSubstr("effect  input                          this program       a typical one\n"
                                "x0.819  time in branch mispredictions          8.2%                2.1%\n"
                                "x1.105  memory reads per instruction          0.250  1.25 in a thousand\n"));
