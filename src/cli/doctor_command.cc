@@ -15,19 +15,20 @@ namespace {
 // Which platform forecasts take this host for: all seconds hang on it.
 DoctorFinding examine_match(const HostFacts& host, const std::string& path) {
   const auto bundle = program::read_bundle(path);
-  if (!bundle) return {"platform", "missing", "no bundle to look it up in: " + bundle.error().message, ""};
+  if (!bundle) return {"platform", "missing", "the bundle of models can't be read: " + bundle.error().message, ""};
   const auto match = program::match_host(host, bundle->platforms);
   if (!match) {
-    return {"platform", "missing", "like none of the bundle's: forecasts have no seconds",
-            "predict --measured PLATFORM=SECONDS gives them"};
+    return {"platform", "missing", "this CPU is like no platform in the bundle, so forecasts have no seconds",
+            "predict --measured PLATFORM=SECONDS gives forecasts in seconds"};
   }
   std::string detail =
       bundle->platforms[match->platform].name + " (" + to_string(match->certainty) + ": " + match->how + ")";
   std::vector<std::string> near;
   for (const size_t platform : match->runners_up) near.push_back(bundle->platforms[platform].name);
-  if (!near.empty()) detail += ", also near: " + join(near, ", ");
+  if (!near.empty()) detail += "; also similar: " + join(near, ", ");
   const bool sure = match->certainty == program::HostMatch::Certainty::kName;
-  return {"platform", sure ? "ok" : "limited", detail, sure ? "" : "predict --host PLATFORM where you know better"};
+  return {"platform", sure ? "ok" : "limited", detail,
+          sure ? "" : "if another platform is right, name it: predict --host PLATFORM"};
 }
 
 int run(const CommonOptions& options) {
@@ -43,7 +44,7 @@ int run(const CommonOptions& options) {
 
 void add_doctor_command(CLI::App& app, CommandContext& context) {
   CLI::App* verb = add_verb(app, {"doctor",
-                                  "Says what this machine can measure, and how to get the rest.",
+                                  "Says what perfcast can measure on this machine, and how to enable the rest.",
                                   "",
                                   {"perfcast doctor", "perfcast doctor --json"},
                                   "doctor"});

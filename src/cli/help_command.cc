@@ -49,7 +49,7 @@ void add_help_commands(CLI::App& app, CommandContext& context) {
                                   "README"});
   add_basic(*verb, "verb", arguments->words, "VERB ...", "The verb, such as: corpus info.");
   add_basic(*verb, "--man", arguments->manual,
-            "Prints one manual page (troff) of all verbs: perfcast help --man | man -l -");
+            "Prints one manual page (troff) of all verbs. Read it with: perfcast help --man | man -l -.");
   verb->callback([arguments, &app, &context] {
     context.run = [arguments, &app, &context] { return help(app, *arguments, context); };
   });

@@ -57,20 +57,25 @@ std::string written_names(const CLI::Option& option) {
   return option.get_option_text().empty() ? text : text + " " + option.get_option_text();
 }
 
+// "all,table1" and "time, cost" alike.
+std::vector<std::string> list_items(const std::string& text) {
+  std::vector<std::string> items;
+  for (const std::string& item : split(text, ',')) items.emplace_back(trim(item));
+  return items;
+}
+
 // The sentence, the words that are valid, the default.
 std::string description_of(const CLI::Option& option) {
   std::string text = option.get_description();
-  const bool is_sentence = text.ends_with(".");
   const std::string& value = option.get_option_text();
   const std::string type = option.get_type_name();
   const size_t open = type.find('{'), close = type.rfind('}');
   if (value.find('|') == std::string::npos && open != std::string::npos && close != std::string::npos && close > open) {
-    text += (is_sentence ? " One of: " : "; one of: ") + type.substr(open + 1, close - open - 1);
-    if (is_sentence) text += ".";
+    text += " One of: " + join(list_items(type.substr(open + 1, close - open - 1)), ", ") + ".";
   }
   const std::string preset = option.get_default_str();
   if (preset.empty() || preset == "[]" || value.empty()) return text;
-  return text + (is_sentence ? " Default: " + preset + "." : "; default: " + preset);
+  return text + " Default: " + preset + ".";
 }
 
 std::string usage_of(const CLI::App& app) {
@@ -117,6 +122,17 @@ std::string examples_text(const std::vector<std::string>& examples) {
   return text;
 }
 
+// Lines of a list, "  NAME  TEXT", go on below their text.
+std::string footer_text(const CLI::App& app) {
+  std::string text;
+  for (const std::string& line : split(trim(app.get_footer()), '\n')) {
+    const bool is_item = line.starts_with("  ");
+    const std::string indent(is_item ? line.rfind("  ") + 2 : 0, ' ');
+    text += wrapped(line.substr(indent.size()), prose_columns(), line.substr(0, indent.size()), indent) + "\n";
+  }
+  return text;
+}
+
 std::string verb_page(const Verb& app, bool all) {
   std::string text = wrapped(app.text().summary, prose_columns()) + "\n" + usage_of(app);
   const std::string words = words_of(app);
@@ -130,7 +146,7 @@ std::string verb_page(const Verb& app, bool all) {
            "\n";
   }
   text += options_text(app, all) + examples_text(app.text().examples);
-  if (all && !app.get_footer().empty()) text += "\n" + wrapped(app.get_footer(), prose_columns()) + "\n";
+  if (all && !app.get_footer().empty()) text += "\n" + footer_text(app);
   std::string end = "Read on: docs/" + app.text().page + ".md";
   if (!all) {
     const bool common = app.get_option_no_throw("--json") != nullptr;

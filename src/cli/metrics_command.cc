@@ -233,7 +233,7 @@ void add_metrics_command(CLI::App& app, CommandContext& context) {
                                   "metrics"});
   add_basic(*verb, "NAME", chosen->name, "NAME",
             "Shows this metric with its formula and sources, or all that contain these words in name, description or "
-            "event. By default the groups.");
+            "event. Default: lists the groups.");
   add_basic(*verb, "--group", chosen->group, "NAME",
             "Shows only this group, such as work, mix, memory, branch or system.");
   add_basic(*verb, "--profile", chosen->profile, "FILE", "Also shows the values in this profile; last is your latest.");

@@ -21,7 +21,7 @@ Status check_unused(const CLI::App& verb, const std::string& way, std::initializ
                     const std::string& expected) {
   for (const char* option : options) {
     if (verb.get_option(option)->count() > 0)
-      return usage_error("bad-usage", std::string(option) + " is of no use with " + way, option, expected);
+      return usage_error("bad-usage", std::string(option) + " has no effect with " + way, option, expected);
   }
   return {};
 }

@@ -51,13 +51,13 @@ void add_engine_notes(const LlmForecastReport& report, std::vector<std::string>&
     profile = engine.profile.get();
     host_known = host_known && engine.host.known;
     if (first && engine.host.of_kin && hosts.insert(engine.host.cpu).second) {
-      notes.push_back(
-          fmt::format("nobody measured the host {}: it counts as fast as others of its design", engine.host.cpu));
+      notes.push_back(fmt::format("nobody measured the host {}; perfcast takes it for as fast as others of its design",
+                                  engine.host.cpu));
     }
     alone = alone || row.basis == TimeBasis::kEngine;
     unmeasured |= row.engine_unmeasured;
     if (first && engine.kernels) {
-      notes.push_back(fmt::format("the products of {} were timed: its kernels stand in the place of {}'s",
+      notes.push_back(fmt::format("the products of {} were timed; the forecast uses its kernels instead of {}'s",
                                   report.device(row).name, profile->name));
     }
   }

@@ -240,7 +240,8 @@ class Judge {
              "--mode both with --reference FILE, or --accuracy VALUE from your own script");
     } else if (*rules_.accuracy < *rules_.least_accuracy) {
       broken("accuracy",
-             fmt::format("{} is {:.6g}, at least {:.6g} is asked", metric, *rules_.accuracy, *rules_.least_accuracy),
+             fmt::format("{} is {:.6g}, but at least {:.6g} is required", metric, *rules_.accuracy,
+                         *rules_.least_accuracy),
              "a system whose answers are right");
     }
   }

@@ -37,7 +37,7 @@ void compare_limit(const char* what, const std::optional<double>& used_s, const 
 
 std::vector<std::string> unheld_quality_of(const InferenceRule& benchmark) {
   if (!benchmark.reference || benchmark.least_shares.empty()) {
-    return {"no quality of " + benchmark.name + " is known here, so that none of the field's is asked"};
+    return {"perfcast knows no quality that the rules require of " + benchmark.name + ""};
   }
   if (benchmark.not_held.empty()) return {};
   return {"of the quality of " + benchmark.name + " " + benchmark.metric + " alone is held, not " +
@@ -77,7 +77,8 @@ std::vector<std::string> looser_than_field(const FieldDemand& field, const LoadR
   if (asked.least_accuracy) {
     const std::string& metric = asked.accuracy_metric;
     if (!used.least_accuracy) {
-      looser.push_back(fmt::format("no {} is asked, by the field {:.6g}", metric, *asked.least_accuracy));
+      looser.push_back(
+          fmt::format("no {} is required; the rules of the field require {:.6g}", metric, *asked.least_accuracy));
     } else if (exceeds(*asked.least_accuracy, *used.least_accuracy)) {
       looser.push_back(
           fmt::format("least {} {:.6g}, the field's is {:.6g}", metric, *used.least_accuracy, *asked.least_accuracy));

@@ -66,7 +66,7 @@ TEST_F(Demand, EachLooserLimitIsToldWithBothNumbers) {
                           "every sample comes as often as every other, the field draws them at random"));
   used.least_accuracy.reset();
   EXPECT_THAT(looser_than_field(field, used, settings_of(field, LoadScenario::kServer)).back(),
-              "no top-1 accuracy in % is asked, by the field 75.6954");
+              "no top-1 accuracy in % is required; the rules of the field require 75.6954");
 }
 
 TEST_F(Demand, StricterIsFine) {
@@ -84,7 +84,7 @@ TEST_F(Demand, StricterIsFine) {
   used = tokens.rules;
   used.max_tpot_s = 175 * 0.001;
   EXPECT_THAT(looser_than_field(tokens, used, settings_of(tokens, LoadScenario::kServer)),
-              ElementsAre(HasSubstr("no quality of llama3.1-405b")));
+              ElementsAre(HasSubstr("no quality that the rules require of llama3.1-405b")));
 }
 
 TEST_F(Demand, TokensAndStreamsHaveTheirs) {
@@ -111,7 +111,7 @@ TEST_F(Demand, QualitiesThatNothingHoldsAreNamed) {
     const FieldDemand field = of(rule.name, LoadScenario::kOffline);
     EXPECT_TRUE(field.rules.least_accuracy || !field.unheld_quality.empty()) << rule.name;
     if (!rule.reference) {
-      EXPECT_THAT(field.unheld_quality, ElementsAre(HasSubstr("no quality of " + rule.name + " is known")))
+      EXPECT_THAT(field.unheld_quality, ElementsAre(HasSubstr("no quality that the rules require of " + rule.name)))
           << rule.name;
     }
     EXPECT_THAT(of(rule.name, LoadScenario::kOffline, BenchDivision::kOpen).unheld_quality, IsEmpty());

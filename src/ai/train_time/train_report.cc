@@ -89,9 +89,8 @@ std::string seeds_text(const TrainReport& report) {
     }
     if (system.seems_buffered) {
       text += wrapped(printable(system.name) +
-                          ": its metric lines came all at once at the end of the run: it holds its output back, and "
-                          "the times are not those of the evaluations. Let it flush each line (Python: flush=True; "
-                          "others: stdbuf -oL).",
+                          ": all its metric lines came at the end of the run, because it buffers its output. So their "
+                          "times are wrong. Make it flush each line (Python: flush=True; others: stdbuf -oL).",
                       kTextWidth, "", "  ") +
               "\n";
     }
@@ -104,7 +103,7 @@ std::string energy_text(const TrainReport& report) {
   for (const SystemTime& system : report.comparison.systems) {
     for (const MeterTotal& meter : system.meters) {
       text += fmt::format("{}, {} ({}): ", printable(system.name), printable(meter.name), printable(meter.covers));
-      text += meter.energy_joules ? fmt::format("{}J a training, idle power in it, mean of {}\n",
+      text += meter.energy_joules ? fmt::format("{}J per training, idle power included, mean of {}\n",
                                                 human_number(*meter.energy_joules), counted(meter.runs, "whole run"))
                                   : "no joules: " + printable(meter.why_missing) + "\n";
     }
@@ -140,9 +139,11 @@ std::string orders_text(const TrainReport& report) {
     cells.push_back(order.share ? fmt::format("{:.0f}%", 100 * *order.share) : "-");
     table.add_row(std::move(cells));
   }
-  std::string text = "\nwhat hangs on the threshold (*: the one asked for)\n" + table.to_text();
-  text += wrapped("lead: the second's score over the fastest's; stays so: share of 2000 resamplings of the seeds.",
-                  kTextWidth) +
+  std::string text = "\nhow the order depends on the threshold (*: your threshold)\n" + table.to_text();
+  text += wrapped(
+              "lead: the score of the second-fastest system over that of the fastest. stays so: how often the same "
+              "system is the fastest if the seeds are drawn again (2000 times).",
+              kTextWidth) +
           "\n";
   if (comparison.changes.empty()) text += "the fastest is the same at all of these thresholds\n";
   for (const OrderChange& change : comparison.changes) {

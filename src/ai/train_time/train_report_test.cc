@@ -94,7 +94,7 @@ TEST(TrainReport, TellsJoulesOfWholeRuns) {
   a.meters = {{"rapl:package-0", "CPU package 0", 100.0, 1.0, ""}};
   b.meters = {{"rapl:package-0", "CPU package 0", 300.0, 1.0, ""}};
   const TrainReport report = report_of({a, b}, 0.9);
-  EXPECT_THAT(train_report_text(report), HasSubstr("200J a training, idle power in it, mean of 2 whole runs"));
+  EXPECT_THAT(train_report_text(report), HasSubstr("200J per training, idle power included, mean of 2 whole runs"));
   EXPECT_EQ(train_report_json(report)["systems"][0]["meters"][0]["energy_joules"], 200);
 }
 

@@ -141,15 +141,16 @@ void add_audit_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--division", arguments->division, "NAME", "With --mlperf: results of this division.")
       ->capture_default_str();
   add_advanced(*verb, "--inflate", arguments->inflated, "FACTOR",
-               "With --mlperf: multiplies every result by this factor, so that you see what the audit notices.")
+               "With --mlperf: multiplies every result by this factor, to test what the audit notices.")
       ->check(CLI::Range(1.0, 1e6));
-  add_basic(*verb, "--device-file", arguments->device_file, "FILE", "Facts of more devices (JSON).");
+  add_basic(*verb, "--device-file", arguments->device_file, "FILE",
+            "Adds the facts of more devices from this file (JSON).");
   add_basic(*verb, "--details", arguments->details,
             "Also shows the checks that hold, and those that could not be made.");
   verb->footer(
-      "Verdicts: possible; incomplete (something needed is not stated); doubtful (it misleads, or takes what it does "
-      "not say); impossible (against arithmetic, the data sheet or itself).\nExit status 3: --fail-on VERDICT, and a "
-      "claim has it.");
+      "Verdicts: possible; incomplete (the claim lacks something that it needs); doubtful (the claim misleads, or "
+      "assumes something that it does not say); impossible (the claim contradicts arithmetic, the data sheet or "
+      "itself).\nExit status: 3 if a claim gets the verdict of --fail-on or a worse one.");
   add_common_options(*verb, context, kNoFurtherOption);
   verb->callback([arguments, verb, &context] {
     context.run = [arguments, verb, &context] { return run_audit(*arguments, *verb, context.options); };

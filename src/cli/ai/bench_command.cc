@@ -8,7 +8,7 @@ namespace perfcast::cli {
 
 void add_bench_command(CLI::App& app, CommandContext& context) {
   CLI::App* verb = add_verb(app, {"bench",
-                                  "Measures AI systems by the field's rules, and compares published results.",
+                                  "Measures AI systems by rules that follow MLPerf, and compares published results.",
                                   "",
                                   {"perfcast bench run --scenario server --target-qps 100 --duration 10s",
                                    "perfcast bench train --metric accuracy --threshold 0.9 -- ./train --seed {seed}"},

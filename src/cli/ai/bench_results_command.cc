@@ -243,23 +243,24 @@ void add_bench_results_command(CLI::App& bench, CommandContext& context) {
   several("--benchmark,--model", arguments->models, "Shows only this benchmark, such as bert-99. Repeatable.");
   several("--scenario", arguments->scenarios, "Shows only this scenario, such as Offline. Repeatable.");
   several("--version", arguments->versions, "Shows only this round, such as v4.1. Repeatable.");
-  CLI::Option* most =
-      add_advanced(*verb, "--most", arguments->most, "N", "Accelerators listed for a model and scenario; 0: no tables")
-          ->check(CLI::Range(size_t{0}, size_t{100000}))
-          ->capture_default_str();
+  CLI::Option* most = add_advanced(*verb, "--most", arguments->most, "N",
+                                   "Lists this many accelerators for each model and scenario. 0 prints no tables.")
+                          ->check(CLI::Range(size_t{0}, size_t{100000}))
+                          ->capture_default_str();
   add_basic(*verb, "--score", arguments->score,
-            "Says how well missing results are forecast: each system, accelerator and generation is left out.");
+            "Says how well perfcast forecasts missing results: it leaves out each system, accelerator and generation "
+            "in turn.");
   add_basic(*verb, "--predict", arguments->predictions, "SYSTEM",
             "Forecasts a result that nobody published, such as "
             "accelerator=h100,count=8,model=bert-99,scenario=Offline. Repeatable.")
       ->take_all()
       ->allow_extra_args(false);
   add_basic(*verb, "--check", arguments->check, "FILE",
-            "Compares forecasts with these results, which were kept apart.");
+            "Compares forecasts with the results in this file, from which perfcast does not learn.");
   add_basic(*verb, "--report", arguments->report, "FILE", "With --score: writes a page (HTML) with pictures.");
   add_advanced(*verb, "--device-file", arguments->device_file, "FILE",
                "Adds the facts of more devices from this file (JSON).");
-  verb->footer("Power is the whole system's. Few results have it, and none is guessed.");
+  verb->footer("Power is that of the whole system. Few published results state it; perfcast never guesses it.");
   add_common_options(*verb, context, kQuietOption | kSeedOption | kThreadsOption);
   verb->callback([arguments, most, &context] {
     const bool most_given = most->count() > 0;

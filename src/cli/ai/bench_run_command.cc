@@ -414,7 +414,7 @@ void add_load_options(CLI::App& verb, BenchArguments& arguments) {
   add_basic(verb, "--target-qps", arguments.target_qps, "RATE",
             "The arrivals per second in the server scenario. Offline, the samples per second that you expect.");
   add_basic(verb, "--duration", arguments.duration, "TIME",
-            "Runs at least this long. By default 10s, or what the rules ask.");
+            "Runs at least this long. Default: 10s, or what the rules ask.");
   add_advanced(verb, "--max-duration", arguments.max_duration, "TIME",
                "Issues no query after this time. In the server scenario, no query is due after it.");
   add_advanced(verb, "--min-queries", arguments.min_queries, "N",
@@ -426,7 +426,7 @@ void add_load_options(CLI::App& verb, BenchArguments& arguments) {
                "Loads this many samples. Queries are drawn from them.")
       ->capture_default_str();
   add_advanced(verb, "--total-samples", arguments.total_samples, "N",
-               "How many samples the data set has, for the accuracy. By default --samples.");
+               "How many samples the data set has, for the accuracy. Default: as many as --samples.");
   add_advanced(verb, "--samples-per-query", arguments.samples_per_query, "N",
                "Puts this many samples into each query of multi-stream.")
       ->capture_default_str();
@@ -439,25 +439,25 @@ void add_load_options(CLI::App& verb, BenchArguments& arguments) {
                "In the server scenario: ends the run if more samples than this are unanswered.")
       ->capture_default_str();
   add_advanced(verb, "--answer-limit", arguments.answer_limit, "TIME",
-               "Takes the system for hung if it gives no answer for this long.")
+               "Ends the run if the system gives no answer for this long.")
       ->capture_default_str();
 }
 
 void add_rule_options(CLI::App& verb, BenchArguments& arguments) {
   const char* const group = "Rules";
   add_basic(verb, "--benchmark", arguments.choice.benchmark, "NAME",
-            "Applies the field's rules of this benchmark, such as resnet50 or llama2-70b.");
+            "Applies the rules of this benchmark, such as resnet50 or llama2-70b.");
   add_advanced(verb, "--category", arguments.choice.category, "NAME",
                "The category of the rules: datacenter, edge, mobile or tiny.")
       ->group(group);
   add_advanced(verb, "--division", arguments.choice.division, "NAME",
-               "The division of the rules. Closed asks for the model's quality, open reports it.")
+               "The division of the rules. closed demands the model's quality, open only reports it.")
       ->transform(
           choices<ai::BenchDivision>({{"closed", ai::BenchDivision::kClosed}, {"open", ai::BenchDivision::kOpen}}))
       ->default_str("closed")
       ->group(group);
   add_advanced(verb, "--high-accuracy", arguments.high_accuracy,
-               "Asks for the stricter quality if the benchmark has two.")
+               "Demands the stricter quality, if the benchmark has two.")
       ->group(group);
   add_advanced(verb, "--rules", arguments.rules_file, "FILE",
                "Reads the rules from this file (JSON) instead of the shipped ones.")
@@ -470,18 +470,19 @@ void add_rule_options(CLI::App& verb, BenchArguments& arguments) {
   add_advanced(verb, "--tpot", arguments.tpot, "TIME", "The limit on the time per output token, at the percentile.")
       ->group(group);
   add_advanced(verb, "--percentile", arguments.percentile, "P",
-               "The percentile at which latencies are judged. By default 90 in single-stream, else 99.")
+               "The percentile at which latencies are judged. Default: 90 in single-stream, else 99.")
       ->check(CLI::Range(1.0, 99.99))
       ->group(group);
   add_basic(verb, "--objective", arguments.objectives, "LIMITS",
-            "Says which share of requests keeps these limits, and the goodput: ttft=2s,tpot=200ms,share=99%.")
+            "Says which share of requests keeps these limits, and how many do per second (goodput): "
+            "ttft=2s,tpot=200ms,share=99%.")
       ->take_all()
       ->allow_extra_args(false);
   add_advanced(verb, "--accuracy", arguments.accuracy, "VALUE", "The quality that your own script measured.")
       ->check(CLI::Range(0.0, 1e6))
       ->group(group);
   add_advanced(verb, "--least-accuracy", arguments.least_accuracy, "VALUE",
-               "The share of right answers that is asked for.")
+               "The share of right answers that the system must reach.")
       ->check(CLI::Range(0.0, 1e6))
       ->group(group);
   add_advanced(verb, "--reference", arguments.reference, "FILE",
@@ -511,18 +512,18 @@ void add_system_options(CLI::App& verb, BenchArguments& arguments) {
                "Waits this long for a system behind a pipe to be ready.")
       ->capture_default_str()
       ->group(group);
-  add_basic(verb, "--endpoint-model,--model", system.model, "NAME", "The model name that an endpoint is asked for.");
+  add_basic(verb, "--endpoint-model,--model", system.model, "NAME", "The name of the model to ask an endpoint for.");
   add_advanced(verb, "--prompts", system.prompts_file, "FILE",
-               "Reads the prompts of an endpoint from this file, a line of JSON for each. By default they are made up.")
+               "Reads the prompts for an endpoint from this file, one line of JSON each. Default: made-up prompts.")
       ->group(group);
   add_advanced(verb, "--prompt-words", system.prompt_length, "N",
-               "The words of a prompt that is made up; of a transformer, its tokens.")
+               "How many words a made-up prompt has; for the built-in transformer, how many tokens.")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
       ->capture_default_str()
       ->group(group);
   add_advanced(verb, "--max-tokens", system.max_tokens, "N",
-               "The most tokens of an answer. 0 leaves it to the server. If you give it, it also holds for prompts "
-               "with a limit of their own. By default 64.")
+               "The most tokens that an answer may have. 0 leaves it to the server. If you give this option, it also "
+               "applies to prompts that have their own limit.")
       ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}))
       ->capture_default_str()
       ->group(group);
@@ -554,9 +555,11 @@ void add_bench_run_command(CLI::App& bench, CommandContext& context) {
   add_rule_options(*verb, *arguments);
   add_system_options(*verb, *arguments);
   add_advanced(*verb, "--log", arguments->log, "FOLDER",
-               "The folder of the logs, which are written over, or none. By default bench/last in your data folder.");
-  add_advanced(*verb, "--meter", arguments->meters, "NAME",
-               "Reads this meter: a name, a kind or a file. By default all of this machine. Repeatable.")
+               "The folder for the logs; it overwrites earlier logs there. The word none writes no logs. Default: "
+               "bench/last in your data folder.");
+  add_advanced(
+      *verb, "--meter", arguments->meters, "NAME",
+      "Reads only this energy meter, by name, by kind, or as a file. Repeatable. Default: all meters of this machine.")
       ->take_all()
       ->allow_extra_args(false);
   add_advanced(*verb, "--no-energy", arguments->no_energy, "Reads no energy meter.");
@@ -567,8 +570,9 @@ void add_bench_run_command(CLI::App& bench, CommandContext& context) {
       ->check(CLI::Range(int64_t{0}, int64_t{100}))
       ->capture_default_str();
   verb->footer(
-      "Latency counts from when a query was due. Without --seed the order of samples and arrivals is the "
-      "field's.\nExit status: 0 the run is VALID, 1 it is not. The report says so rule by rule.");
+      "The latency of a query starts when the query was due, even if it was sent later. Without --seed, the order of "
+      "samples and the times of arrivals are those of MLPerf's load generator.\nExit status: 0 if the run is VALID, 1 "
+      "if not. The report shows each rule.");
   add_common_options(*verb, context, kShowOutputOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return BenchRun(*arguments, context).run(); }; });

@@ -106,18 +106,19 @@ std::string no_interval_text(const ai::BenchForecast& forecast) {
 // Another forecast of the same steps, which knows of this machine what a data sheet would.
 std::string llm_forecast_table(const ai::BenchForecast& forecast) {
   if (!forecast.no_llm_steps.empty()) {
-    return wrapped("perfcast llm forecast says nothing: " + printable(forecast.no_llm_steps), kSuiteWidth, "", "  ") +
+    return wrapped("perfcast llm forecast gives no forecast: " + printable(forecast.no_llm_steps), kSuiteWidth, "",
+                   "  ") +
            "\n";
   }
-  return "what perfcast llm forecast says of a device with the bandwidth and the peaks measured here\n" +
+  return "the forecast of perfcast llm forecast for a device with the bandwidth and the peaks measured here\n" +
          rows_text(ai::llm_steps_table(forecast.llm_steps));
 }
 
 std::string outside_of_forecast(const ai::BenchForecastRow& row) {
   const std::string what = row.farthest_operator.empty()
-                               ? "its steps by themselves lie within theirs: what differs lies between them, or came "
-                                 "with other work on this machine"
-                               : "most of the steps' difference is of '" + row.farthest_operator + "'";
+                               ? "each of its steps lies within its own interval, so the difference arises between the "
+                                 "steps, or from other work on this machine"
+                               : "most of the steps' difference comes from '" + row.farthest_operator + "'";
   return to_string(row.scenario) + ", " + ai::title_of(row.quantity) + ": measured " +
          value_in_words(row.quantity, row.measured) + " lies " + (row.measured > row.upper ? "above" : "below") +
          " the interval; " + what;
@@ -132,7 +133,7 @@ std::string bench_suite_text(const ai::BenchSuite& suite) {
   if (broken_runs > 0) {
     text = fmt::format("INVALID: rules are broken in {} of {} scenarios\n", broken_runs, suite.reports.size());
   } else if (suite.error) {
-    text = fmt::format("INVALID: it ended behind {} of {} scenarios\n", suite.reports.size(),
+    text = fmt::format("INVALID: the run ended after {} of {} scenarios\n", suite.reports.size(),
                        ai::suite_scenarios().size());
   }
   if (suite.reports.empty()) return text;
@@ -147,8 +148,8 @@ std::string bench_suite_text(const ai::BenchSuite& suite) {
                           report.rate_source.empty() || report.peak_qps ? "" : ", " + report.rate_source);
     }
     if (report.attempts > 1) {
-      text += fmt::format("{}: the last of {} runs, those before it having been too short\n",
-                          to_string(settings.scenario), report.attempts);
+      text += fmt::format("{}: the last of {} runs; the earlier ones were too short\n", to_string(settings.scenario),
+                          report.attempts);
     }
     for (const ai::LoadViolation& violation : report.verdict.violations) {
       text += wrapped(to_string(settings.scenario) + ", " + violation.rule + ": " + printable(violation.message),

@@ -28,7 +28,7 @@ std::string missed_text(const std::vector<ai::ObjectiveOutcome>& objectives) {
   if (missed == 0) return "";
   if (objectives.size() > 1) return fmt::format("; {} of {} objectives are missed", missed, objectives.size());
   const ai::ObjectiveOutcome& only = objectives.front();
-  return fmt::format("; the objective is missed: {:.4g}% of requests keep it, {:.4g}% asked", 100 * only.kept_share,
+  return fmt::format("; the objective is missed: {:.4g}% of requests keep it, and {:.4g}% must", 100 * only.kept_share,
                      100 * only.objective.share);
 }
 
@@ -119,7 +119,7 @@ std::string trials_text(const ai::BenchReport& report) {
   if (report.search_is_interrupted) {
     peak = interrupted_peak_text(report);
   } else if (report.search_is_too_short) {
-    peak = "not known: a trial has too few queries or too little time to be judged, and at lower rates fewer";
+    peak = "not known: at this rate and below, a trial is too short or has too few queries to be judged";
   } else if (report.peak_bound_qps) {
     peak += ", lowest invalid " + human_number(*report.peak_bound_qps);
   }
@@ -144,7 +144,7 @@ std::string bench_energy_text(const ai::BenchReport& report) {
   if (report.result.tokens > 0) {
     text += ", " + joules_in_words(*energy.joules / static_cast<double>(report.result.tokens)) + " a token";
   }
-  return bench_line("energy", text + "; what the machine draws idle is in it");
+  return bench_line("energy", text + "; this includes what the idle machine would draw");
 }
 
 std::string accuracy_text(const ai::BenchReport& report) {
@@ -154,7 +154,7 @@ std::string accuracy_text(const ai::BenchReport& report) {
   if (rules.accuracy) text = fmt::format("{:.6g}", *rules.accuracy);
   if (rules.accuracy && rules.accuracy_metric != "accuracy") text += ", " + rules.accuracy_metric;
   if (report.judged > 0) text += fmt::format(" ({} of {} answers right)", report.right, report.judged);
-  if (rules.least_accuracy) text += fmt::format(", at least {:.6g} is asked", *rules.least_accuracy);
+  if (rules.least_accuracy) text += fmt::format(", at least {:.6g} is required", *rules.least_accuracy);
   return bench_line("accuracy", text);
 }
 
@@ -194,10 +194,11 @@ std::string advice_text(const ai::BenchReport& report) {
   const bool server = settings.scenario == LoadScenario::kServer;
   if (server && summary.lateness.count > 0 &&
       (late(summary.lateness.p50, summary.latency.p50) || late(summary.lateness.p99, summary.latency.p99))) {
-    advice.push_back(fmt::format(
-        "half of the queries were sent {} late or more, one in a hundred {}: the generator got no CPU in time, and "
-        "latencies count from the planned time. Leave it a core of its own, or lower --target-qps",
-        ns_in_words(summary.lateness.p50), ns_in_words(summary.lateness.p99)));
+    advice.push_back(
+        fmt::format("half of the queries were sent at least {} late, and one in a hundred at least {}: the load "
+                    "generator got no CPU in time. Latencies count from the planned time, so they are too long. Give "
+                    "the generator a core of its own, or lower --target-qps",
+                    ns_in_words(summary.lateness.p50), ns_in_words(summary.lateness.p99)));
   }
   const bool rule_limits = report.rules.max_latency_s || report.rules.max_ttft_s || report.rules.max_tpot_s;
   const bool limits = rule_limits || !report.objectives.empty();
@@ -253,7 +254,7 @@ std::string bench_text(const ai::BenchReport& report) {
   if (report.log_folder.empty()) return text;
   text += (report.not_comparable.empty() ? "\n" : "") + std::string("log: ") + printable(report.log_folder) + "\n";
   if (report.samples_left_out > 0) {
-    text += fmt::format("samples.csv has reached its size: {} answers have no line there\n", report.samples_left_out);
+    text += fmt::format("samples.csv is full: {} answers have no line in it\n", report.samples_left_out);
   }
   return text;
 }

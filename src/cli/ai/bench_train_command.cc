@@ -344,30 +344,31 @@ class BenchTrainRun {
 
 void add_bench_train_options(CLI::App& verb, BenchTrainArguments& arguments) {
   add_basic(verb, "--metric", arguments.metric, "NAME",
-            "The metric as your training prints it: accuracy, val/loss, eval_accuracy.");
-  add_basic(verb, "--threshold", arguments.threshold, "X", "The quality to be reached.");
+            "The name of the metric, as your training prints it, such as accuracy, val/loss or eval_accuracy.");
+  add_basic(verb, "--threshold", arguments.threshold, "X", "The value that the metric must reach.");
   add_basic(verb, "--lower-is-better", arguments.lower, "The metric is a loss or an error rate.");
   add_basic(verb, "--benchmark", arguments.benchmark, "NAME",
-            "Takes metric and target from a benchmark of the field, such as retinanet, bert or dlrm.");
+            "Takes metric and threshold from this benchmark, such as retinanet, bert or dlrm.");
   add_advanced(verb, "--rules", arguments.rules_file, "FILE",
                "Reads the rules from this file (JSON) instead of the shipped ones.");
   add_advanced(verb, "--rule", arguments.rule, "RULE",
-               "raw: the first evaluation there; median:K: the median of the last K; hold:M: M in a row")
+               "When the threshold counts as reached: raw (at the first evaluation that reaches it), median:K (when "
+               "the median of the last K evaluations does), or hold:M (when M evaluations in a row do).")
       ->capture_default_str();
   add_advanced(verb, "--thresholds", arguments.thresholds, "X,Y,...",
-               "Where the order of several systems is looked at; default: where the curves change")
+               "Compares the systems at these thresholds, too. Default: where the curves change.")
       ->delimiter(',');
   add_advanced(verb, "--pattern", arguments.pattern, "PATTERN",
                "Finds the metric's value by this regular expression: its first group is the value.");
   add_advanced(verb, "--from", arguments.from, "PATTERN",
-               "The clock starts at the first line that this regular expression finds, not with the command; of a log, "
-               "not with its run_start");
+               "Starts the clock at the first line that matches this regular expression. Default: at the start of the "
+               "command; for a log, at its run_start.");
   add_basic(verb, "--command", arguments.commands, "NAME=LINE",
-            "One more system to compare. {seed} stands for the seed. Repeatable.")
+            "Compares one more system. Write {seed} where the seed belongs. Repeatable.")
       ->take_all()
       ->allow_extra_args(false);
   add_advanced(verb, "--sample", arguments.samples, "NAME",
-               "A training of our own on made-up data: mlp, vae-dnn; repeatable")
+               "Runs a built-in training on made-up data: mlp or vae-dnn. Repeatable.")
       ->take_all()
       ->allow_extra_args(false);
   add_basic(verb, "--log", arguments.logs, "[NAME=]FILE",
@@ -386,9 +387,10 @@ void add_bench_train_options(CLI::App& verb, BenchTrainArguments& arguments) {
   add_advanced(verb, "--record", arguments.record, "FILE", "Writes a line of JSON for each evaluation, as it arrives.")
       ->capture_default_str();
   add_advanced(verb, "--resume", arguments.resume,
-               "Goes on with the record. Seeds that ended there are not run again.");
-  add_advanced(verb, "--meter", arguments.meters, "NAME|FILE",
-               "As perfcast energy has it (repeatable); default: all of this machine")
+               "Continues from the file of --record. Seeds that have ended are not run again.");
+  add_advanced(
+      verb, "--meter", arguments.meters, "NAME|FILE",
+      "Reads only this energy meter, by name, by kind, or as a file. Repeatable. Default: all meters of this machine.")
       ->take_all()
       ->allow_extra_args(false);
   add_advanced(verb, "--no-energy", arguments.no_energy, "Reads no energy meter.");
@@ -408,9 +410,10 @@ void add_bench_train_command(CLI::App& bench, CommandContext& context) {
                         "perfcast bench train --metric accuracy --threshold 0.9 --log a=a.csv --log b=b.csv"},
                        "bench-train"});
   verb->footer(
-      "perfcast runs the command with each seed ({seed} in its words, PERFCAST_SEED in its environment), several "
-      "systems in turns, and stamps the metric lines that it prints. The score drops the fastest and the slowest seed. "
-      "Seeds that never get there are listed. The exit status is 0 also where the threshold is never reached.");
+      "perfcast runs the command once with each seed, which stands for {seed} in the command and in the environment "
+      "variable PERFCAST_SEED. It runs several systems in turns. It notes when each line with the metric is printed. "
+      "The score is the mean without the fastest and the slowest seed. perfcast lists seeds that never reach the "
+      "threshold; the exit status is still 0.");
   arguments->verb = verb;
   add_bench_train_options(*verb, *arguments);
   add_common_options(*verb, context, kQuietOption | kSeedOption | kShowOutputOption);

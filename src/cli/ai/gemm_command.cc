@@ -255,22 +255,24 @@ int run_gemm_command(CommandContext& context, const GemmArguments& arguments) {
 void add_gemm_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<GemmArguments>();
   CLI::App* verb = add_verb(app, {"gemm",
-                                  "Measures a matrix product in many ways: what this machine can do, what is lost.",
+                                  "Measures many ways to multiply matrices, and shows how much speed each loses.",
                                   "",
                                   {"perfcast gemm --n 1024", "perfcast gemm --shapes llm --precision fp32,bf16"},
                                   "gemm"});
   add_basic(*verb, "--op", arguments->op, "gemm|conv", "Measures products of matrices, or convolutions.")
       ->check(CLI::IsMember({"gemm", "conv"}))
       ->capture_default_str();
-  add_basic(*verb, "--n", arguments->sides, "N,...", "Sides of square products. By default 1024.")->delimiter(',');
+  add_basic(*verb, "--n", arguments->sides, "N,...", "Multiplies square matrices of these sizes. Default: 1024.")
+      ->delimiter(',');
   add_basic(*verb, "--shape", arguments->shapes, "M,N,K",
-            "One product: C (M x N) = A (M x K) B (K x N). Of --op conv: B,C,H,W,O,R,S[,STRIDE[,PADDING]]. Repeatable.")
+            "Measures this product: C (M x N) = A (M x K) B (K x N). With --op conv: B,C,H,W,O,R,S[,STRIDE[,PADDING]]. "
+            "Repeatable.")
       ->allow_extra_args(false);
   add_advanced(*verb, "--layer", arguments->layers, "NAME,...",
-               "With --op conv: takes this layer of ResNet-50. By default conv3_3x3. --list names all.")
+               "With --op conv: measures this layer of ResNet-50. --list names all. Default: conv3_3x3.")
       ->delimiter(',');
   add_advanced(*verb, "--batch", arguments->batch, "N",
-               "With --op conv: images at a time of a named layer. By default 1.")
+               "With --op conv: how many images a named layer takes at once. Default: 1.")
       ->check(CLI::Range(1, 65536));
   std::vector<std::string> sets, names;
   for (const ai::gemm::NamedShapes& set : ai::gemm::shape_sets())
@@ -278,10 +280,11 @@ void add_gemm_command(CLI::App& app, CommandContext& context) {
   sets.emplace_back("resnet: with --op conv, the convolutions of ResNet-50");
   names.emplace_back("resnet");
   verb->footer("Sets of shapes: " + join(sets, "; ") + ".");
-  add_basic(*verb, "--shapes", arguments->sets, "SET,...", "A set of shapes: " + join(names, ", ") + ".")
+  add_basic(*verb, "--shapes", arguments->sets, "SET,...",
+            "Measures the products of this set of shapes: " + join(names, ", ") + ".")
       ->delimiter(',');
   add_advanced(*verb, "--rungs", arguments->rungs, "NAME,...",
-               "Measures only these rungs: names, or patterns with *, separated by commas.")
+               "Measures only these ways to multiply (rungs): names, or patterns with *. --list names all.")
       ->capture_default_str();
   add_basic(*verb, "--precision", arguments->precisions, "NAME,...",
             "Measures only these number formats: " + gemm_precision_names() + ".")
@@ -290,7 +293,7 @@ void add_gemm_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   add_advanced(*verb, "--time-per-rung,--budget", arguments->budget, "TIME",
-               "The time for one rung. Slow ones run less often, at least once.")
+               "How long each rung is measured. A slow rung runs less often, but at least once.")
       ->capture_default_str();
   add_advanced(*verb, "--run-limit,--slow-limit", arguments->slow_limit, "TIME",
                "Skips a rung if one run of it would take longer than this.")
@@ -298,14 +301,16 @@ void add_gemm_command(CLI::App& app, CommandContext& context) {
   add_advanced(*verb, "--keynote", arguments->keynote,
                "Also sets the GEMM table of a keynote (John, ICPE 2025) beside the measured times.");
   add_basic(*verb, "--svg", arguments->svg, "FILE", "Draws the roofline into this file.");
-  add_advanced(*verb, "--no-advice", arguments->no_advice, "Prints only the ladder and tries no other settings.");
+  add_advanced(*verb, "--no-advice", arguments->no_advice,
+               "Prints only the measured rungs, without advice, and tries no further settings.");
   add_basic(*verb, "--list", arguments->list,
             "Lists the ways to multiply and says which can run here. Measures nothing.");
   add_advanced(*verb, "--worker", arguments->worker,
                "Serves one rung on standard input and output. perfcast starts itself so.")
       ->group("");
   add_common_options(*verb, context, kQuietOption | kSeedOption);
-  add_basic(*verb, "--threads", arguments->threads, "N,...", "Numbers of threads. By default 1 and all cores.")
+  add_basic(*verb, "--threads", arguments->threads, "N,...",
+            "Measures with these numbers of threads. Default: 1 and all cores.")
       ->delimiter(',');
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_gemm_command(context, *arguments); }; });

@@ -77,24 +77,26 @@ void add_llm_analyze_command(CLI::App& llm, CommandContext& context) {
                                   {"perfcast llm analyze llama3-8b --phase decode",
                                    "perfcast llm analyze ./my-model/config.json --batch 8 --csv"},
                                   "llm-analyze"});
-  verb->footer("Figures are those of all launches of an operator on one device.");
+  verb->footer("The figures of an operator cover all its launches on one device.");
   add_basic(*verb, "model", arguments->model, "MODEL",
             "A built-in name, a config.json, a folder with one, or a GGUF file.");
   add_basic(*verb, "--list", arguments->list, "Lists the built-in models.");
-  add_basic(*verb, "--phase", arguments->phase, "prefill|decode|train", "The step to take apart. By default prefill.")
+  add_basic(*verb, "--phase", arguments->phase, "prefill|decode|train",
+            "The step whose operators are listed. Default: prefill.")
       ->transform(choices<ai::LlmPhase>(
           {{"prefill", ai::LlmPhase::kPrefill}, {"decode", ai::LlmPhase::kDecode}, {"train", ai::LlmPhase::kTrain}}));
-  add_basic(*verb, "--batch", arguments->batch, "N", "Sequences (or images) at once.")->capture_default_str();
+  add_basic(*verb, "--batch", arguments->batch, "N", "How many sequences (or images) run at once.")
+      ->capture_default_str();
   add_basic(*verb, "--sequence", arguments->sequence, "N",
-            "Tokens of each sequence. By default 2048, or as many as the model takes.");
+            "How many tokens each sequence has. Default: 2048, or as many as the model takes.");
   add_basic(*verb, "--context", arguments->context, "N",
-            "Tokens that a new token attends to, itself included (decode). By default --sequence.");
+            "With --phase decode: how many tokens a new token attends to, itself included. Default: as --sequence.");
   add_llm_precision_options(*verb, arguments->precision);
   add_llm_tensor_parallel_option(*verb, arguments->precision);
   add_advanced(*verb, "--last-position", arguments->last_position,
                "In prefill, computes the output head for the last position alone.");
   add_advanced(*verb, "--eager-attention", arguments->eager_attention,
-               "Attention scores go through memory, as without a fused kernel.");
+               "Writes attention scores to memory, as an engine without a fused kernel does.");
   add_advanced(*verb, "--skip-masked", arguments->skip_masked,
                "Leaves out the attention scores that the causal mask hides.");
   add_basic(*verb, "--csv", arguments->csv, "Prints one line of CSV per operator.");

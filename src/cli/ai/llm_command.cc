@@ -18,7 +18,7 @@ Result<ai::Precision> parse_precision(const std::string& name, const char* optio
 
 void add_llm_precision_options(CLI::App& verb, LlmPrecisionArguments& arguments) {
   add_basic(verb, "--precision", arguments.precision, "NAME",
-            "Number format of weights, activations and cache: fp32, tf32, fp16, bf16, fp8, int8. By default as the "
+            "The number format of weights, activations and cache: fp32, tf32, fp16, bf16, fp8, int8. Default: as the "
             "model's file says, else fp16.");
   add_advanced(verb, "--weight-precision,--weights", arguments.weights, "NAME",
                "The number format of the weights alone: also int4, q8_0, q6_k, q5_k_m, q4_k_m, q4_0 and others.");
@@ -70,12 +70,13 @@ Error as_usage(Error error) {
 }
 
 void add_llm_command(CLI::App& app, CommandContext& context) {
-  CLI::App* verb = add_verb(app, {"llm",
-                                  "Takes language models apart, and forecasts them on GPUs, TPUs and CPUs.",
-                                  "",
-                                  {"perfcast llm forecast llama3-8b --on A100-80GB,H100 --batch 1,8,64",
-                                   "perfcast llm analyze llama3-8b --phase decode"},
-                                  "llm"});
+  CLI::App* verb =
+      add_verb(app, {"llm",
+                     "Lists the operators of language models, and forecasts the models on GPUs, TPUs and CPUs.",
+                     "",
+                     {"perfcast llm forecast llama3-8b --on A100-80GB,H100 --batch 1,8,64",
+                      "perfcast llm analyze llama3-8b --phase decode"},
+                     "llm"});
   verb->require_subcommand(1);
   add_llm_analyze_command(*verb, context);
   add_llm_forecast_command(*verb, context);

@@ -358,38 +358,40 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
                                    "perfcast llm forecast model.gguf --on L4 --sweep --price L4=0.8"},
                                   "llm"});
   arguments->verb = verb;
-  verb->footer("Intervals are 90%. A batch is sequences that start and end together.");
+  verb->footer("Intervals contain the true value in 90% of cases. The sequences of a batch start and end together.");
   add_basic(*verb, "model", arguments->model, "MODEL",
             "A built-in name, a config.json, a folder with one, or a GGUF file.");
   add_basic(*verb, "--on", arguments->on, "DEVICE,...", "The devices to forecast, by name, such as A100-80GB,H100.");
   add_basic(*verb, "--cpu", arguments->cpus, "CPU,...",
             "Forecasts these CPU models instead, one sequence at a time: \"EPYC 7763\".");
   add_advanced(*verb, "--vcpus", arguments->vcpus, "N",
-               "With --cpu: the vCPUs of the machine. By default the largest machine that was measured.");
-  add_basic(*verb, "--list-devices", arguments->list, "Lists the devices that are known.");
+               "With --cpu: the vCPUs of the machine. Default: those of the largest machine that was measured.");
+  add_basic(*verb, "--list-devices", arguments->list, "Lists the known devices.");
   add_advanced(*verb, "--device-file", arguments->device_file, "FILE",
                "Adds the facts of more devices from this file (JSON).");
-  add_basic(*verb, "--batch", arguments->batches, "N,...", "Sequences at once, such as 1,8,64. By default 1.");
+  add_basic(*verb, "--batch", arguments->batches, "N,...",
+            "How many sequences run at once, such as 1,8,64. Default: 1.");
   add_basic(*verb, "--sequence", arguments->sequences, "N,...",
-            "Tokens of the prompt. By default 2048, or as many as the model takes.");
-  add_basic(*verb, "--output-tokens", arguments->output_tokens, "N", "New tokens of each sequence.")
+            "How many tokens the prompt has. Default: 2048, or as many as the model takes.");
+  add_basic(*verb, "--output-tokens", arguments->output_tokens, "N", "How many new tokens each sequence gets.")
       ->capture_default_str();
   add_basic(*verb, "--tensor-parallel", arguments->tensor_parallels, "N,...",
-            "Devices that share every layer. By default 1.");
+            "How many devices share every layer. Default: 1.");
   add_engine_option(*verb, arguments->engine);
   add_host_option(*verb, arguments->engine);
   add_advanced(*verb, "--sweep", arguments->sweep, "Tries batches 1 to 256 and 1 to 8 devices, unless you give them.");
   add_llm_precision_options(*verb, arguments->precision);
   add_advanced(*verb, "--eager-attention", arguments->eager_attention,
-               "Attention scores go through memory, as without a fused kernel.");
+               "Writes attention scores to memory, as an engine without a fused kernel does.");
   add_advanced(*verb, "--graph-launch", arguments->graph_launch,
-               "Kernels are recorded once and launched as one graph.");
+               "Launches all kernels of a step as one recorded graph.");
   add_advanced(*verb, "--link-bytes-per-s", arguments->link_bytes_per_s, "BYTES",
                "Bandwidth between two devices in one direction, in bytes per second.");
   add_basic(*verb, "--price", arguments->prices, "DEVICE=USD",
             "US dollars per hour of one device, such as H100=3.5, or one number for all.");
-  add_advanced(*verb, "--power-w", arguments->powers, "DEVICE=W",
-               "Watts of one device: DEVICE=300, or 300 for all. By default modelled from the stated power.");
+  add_advanced(
+      *verb, "--power-w", arguments->powers, "DEVICE=W",
+      "The watts of one device: DEVICE=300, or 300 for all. Default: modelled from the power in its data sheet.");
   add_advanced(*verb, "--calibrate", arguments->calibrate, "FILE",
                "Calibrates the forecast by products timed on a device: CSV with the columns "
                "device,kind,batch,m,k,n,precision,latency_s.");

@@ -155,7 +155,7 @@ void add_corpus_command(CLI::App& app, CommandContext& context) {
       [&context] { return run_info(context); });
   auto checked = std::make_shared<std::string>();
   CLI::App* check = add({"check",
-                         "Prints the corpus' quality card: coverage, duplicates, outliers, noise floor, imbalance.",
+                         "Checks the corpus' quality: coverage, duplicates, outliers, noise floor, imbalance.",
                          "",
                          {"perfcast corpus check", "perfcast corpus check --croissant published"},
                          "corpus"},

@@ -31,13 +31,13 @@ void add_croissant_options(CLI::App& exported, CroissantArguments& arguments) {
     add_advanced(exported, name, value, "TEXT", help)->needs(wanted);
   };
   add("--license", info.license,
-      "The URL of the licence that the set is published under. By default that of all its sources.");
+      "The URL of the licence that the set is published under. Default: that of all its sources.");
   add("--url", info.url, "The address where the set is published.");
   add("--creator", info.creator, "The person or group that publishes the set.");
-  add("--name", info.name, "The name of the set. By default the corpus file's.");
+  add("--name", info.name, "The name of the set. Default: that of the corpus file.");
   add("--description", info.description, "Says what the set is. Sources and their licences are added.");
-  add("--cite", info.citation, "How to cite the set, as BibTeX. By default it is made of the other options.");
-  add("--date", info.date_published, "The day of publication, such as 2026-11-24. By default today.");
+  add("--cite", info.citation, "How to cite the set, as BibTeX. Default: made from the other options.");
+  add("--date", info.date_published, "The day of publication, such as 2026-11-24. Default: today.");
   add_advanced(exported, "--data-version", info.version, "VERSION", "The version of the data: MAJOR.MINOR.PATCH.")
       ->needs(wanted)
       ->capture_default_str();

@@ -175,8 +175,9 @@ void add_corpus_map_command(CLI::App& corpus, CommandContext& context) {
                         "corpus-map"});
   arguments->verb = verb;
   verb->footer(
-      "Programs are compared by the numbers that models see of their profiles. What to drop first is chosen by "
-      "profiles alone. The cost is measured on forecasts of programs whose family the model doesn't know.");
+      "perfcast compares programs by the numbers in their profiles that models use. It chooses by profiles alone what "
+      "to drop first. It then measures what dropping costs: the error of forecasts for programs of families that the "
+      "model has not seen.");
   add_basic(*verb, "--keep", arguments->keep, "N|SHARE",
             "How many programs the smaller suite keeps: a number, or a share.")
       ->capture_default_str();
@@ -187,24 +188,27 @@ void add_corpus_map_command(CLI::App& corpus, CommandContext& context) {
   add_basic(*verb, "--by", arguments->by, "profiles|times", "Groups programs by their profiles, or by their times.")
       ->check(CLI::IsMember({"profiles", "times"}))
       ->capture_default_str();
-  add_advanced(*verb, "--clusters", arguments->request.clusters, "N", "How many; 0: as their silhouette says")
+  add_advanced(*verb, "--clusters", arguments->request.clusters, "N",
+               "Makes this many clusters. 0 makes as many as separate the programs best (largest silhouette).")
       ->check(CLI::Range(0, 100000))
       ->capture_default_str();
   add_advanced(*verb, "--redundant", arguments->request.redundant_distance, "DISTANCE",
-               "Calls pairs of programs nearer than this redundant. 1 is one standard deviation in each number.")
+               "Calls two programs redundant if their distance is below this. A distance of 1 is one standard "
+               "deviation in each number.")
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
   add_advanced(*verb, "--model", arguments->request.model, "NAME",
                "The model family that measures what dropping programs costs.")
       ->capture_default_str();
   add_advanced(*verb, "--folds", arguments->request.folds, "N",
-               "Groups of families left out for that; 0: one at a time")
+               "Splits the program families into this many parts, and leaves out each in turn, to measure what "
+               "dropping costs. 0 leaves out one family at a time.")
       ->check(CLI::Range(0, 10000))
       ->capture_default_str();
   add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with pictures.");
   add_basic(*verb, "--score", arguments->score,
-            "Says how much accuracy such a smaller suite keeps, against suites drawn at random.");
-  add_advanced(*verb, "--draws", arguments->draws, "N", "With --score: draws this many parts.")
+            "Compares the accuracy of forecasts from the smaller suite with that from suites drawn at random.");
+  add_advanced(*verb, "--draws", arguments->draws, "N", "With --score: draws this many random suites.")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   add_table_options(*verb, arguments->table);

@@ -176,11 +176,12 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
   add_advanced(*verb, "--config", arguments->config, "FILE",
                "Reads settings (JSON) of those models that take them. perfcast train --print-config prints them.");
   add_basic(*verb, "--split", arguments->split, "KIND",
-            "What a model has never seen when it is tested: random, workload, program, program-family, group, platform "
-            "or core-design.")
+            "What is kept from the model until it is tested on it: random, workload, program, program-family, group, "
+            "platform or core-design.")
       ->capture_default_str();
   add_basic(*verb, "--folds", arguments->options.folds, "N",
-            "Leaves out this many groups in turn. 0 leaves out one at a time; random and workload then take 5.")
+            "Splits the data into this many parts and leaves out each in turn. 0 leaves out one program, family, ... "
+            "at a time; random and workload then make 5 parts.")
       ->check(CLI::Range(0, 10000))
       ->capture_default_str();
   add_advanced(*verb, "--holdout", arguments->options.holdout,
@@ -189,31 +190,32 @@ void add_evaluate_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   add_advanced(*verb, "--reference", arguments->options.reference, "PLATFORM",
-               "The platform that relative times refer to. By default the geometric mean of the platforms.");
+               "The platform that relative times refer to. Default: the geometric mean of the platforms.");
   add_basic(*verb, "--measured", arguments->options.measured, "N",
-            "Each tested program counts as measured on this many platforms, which are left out of the scores.")
+            "Tells the model the tested program's real times on this many platforms. The scores cover only the other "
+            "platforms.")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   add_basic(*verb, "!--no-intervals", arguments->options.intervals,
             "Scores the forecasts alone, without intervals. This is many times faster.");
   add_advanced(*verb, "--inner-folds", arguments->options.inner_folds, "N",
-               "Leaves out this many groups of training families in turn, for intervals and for the choice of `auto`. "
-               "0 leaves out each family alone. By default 10.")
+               "Intervals and the model auto need a second split, within the training data. This is the number of its "
+               "parts. 0 leaves out one program family at a time.")
       ->check(CLI::Range(0, 10000))
       ->capture_default_str();
   add_advanced(*verb, "--whole-machines", arguments->whole_machines,
-               "Scores instead the times of servers that are full of copies, from the known time of one copy; with "
-               "--models also from the time that each of them forecasts for one. Families of programs are left out in "
-               "turn. Other splits do not apply.");
-  add_advanced(
-      *verb, "--own-times", arguments->options.own_times,
-      "Adds a ceiling: what the program's own times on the other CPU models of a core design say of one more.");
+               "Scores forecasts for servers that are full of copies of the program. They start from the measured time "
+               "of one copy; with --models, also from each model's forecast of it. Families of programs are left out "
+               "in turn; --split has no effect.");
+  add_advanced(*verb, "--own-times", arguments->options.own_times,
+               "Adds a row that shows how good a forecast can get: it uses the program's own times on other CPU models "
+               "of the same core design.");
   add_basic(*verb, "--details", arguments->details, "Lists families and programs, the worst first.");
   add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with scores and figures.");
   add_advanced(*verb, "--report-program", arguments->report_program, "ID",
-               "The program whose forecast the report shows. By default the one of median error.");
+               "The program whose forecast the report shows. Default: the program of median error.");
   add_advanced(*verb, "--include-unprofiled", arguments->table.include_unprofiled,
-               "Includes programs without a profile. Then only the baselines are scored: --models mean.");
+               "Includes programs without a profile. This needs --models mean.");
   add_table_options(*verb, arguments->table);
   add_common_options(*verb, context, kCorpusOption | kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(

@@ -216,37 +216,41 @@ int run(ExportArguments arguments, const CLI::App& verb, const CommandContext& c
 void add_export_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<ExportArguments>();
   CLI::App* verb = add_verb(app, {"export",
-                                  "Writes a weightless model as C, C++ or Verilog source with a self-test.",
+                                  "Writes a model of train --model dwn as C, C++ or Verilog source with a self-test.",
                                   "",
                                   {"perfcast export --bundle dwn.pcb -o best_cpu.c --task best",
                                    "perfcast export --bundle dwn.pcb --format verilog --task best"},
                                   "export"});
-  verb->footer("It takes bundles of train --model dwn. Their other parts (intervals, whole machines) stay behind.");
+  verb->footer(
+      "The bundle must come from perfcast train --model dwn. The source computes the forecasts alone, without the "
+      "intervals and the forecasts for whole machines that the bundle also holds.");
   add_basic(*verb, "--task", arguments->task, "times|best",
-            "What the source computes: the relative times of all platforms, or only which platform is the fastest (of "
-            "16 at the most; smaller).")
+            "What the source computes: times means the relative times of all platforms. best means only which of at "
+            "most 16 platforms is the fastest; this source is smaller.")
       ->capture_default_str();
   add_basic(*verb, "--format", arguments->format, "c|cpp|verilog", "The language: C99, C++17 or Verilog 2001.")
       ->capture_default_str();
-  add_basic(*verb, "--name", arguments->name, "NAME",
-            "The name of the files and of all that they define. By default that of -o.")
+  add_basic(
+      *verb, "--name", arguments->name, "NAME",
+      "The name of the files, and the prefix of everything that they define. With -o the default is that file's name.")
       ->capture_default_str();
   add_basic(*verb, "--folder", arguments->folder, "FOLDER",
-            "Writes the files into this folder. By default the one of -o, else the current one.");
+            "Writes the files into this folder. Default: the folder of -o, else the current folder.");
   add_basic(*verb, "--platforms", arguments->platforms, "NAME,...", "Exports only these platforms, by id or name.")
       ->delimiter(',');
   add_basic(*verb, "--profile", arguments->profiles, "FILE ...",
-            "Also tests the source with these profiles. --json prints their inputs, and writes source only with -o.");
+            "Also tests the source with these profiles. With --json you see their inputs, and source is written only "
+            "with -o.");
   add_advanced(*verb, "--rows", arguments->rows, "N",
                "Draws this many rows for the self-test, beside up to 64 training programs.")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   add_basic(*verb, "--report", arguments->report, "FILE",
-            "Writes the report about the export into this file. By default to standard output.");
+            "Writes the report about the export into this file. Default: standard output.");
   add_common_options(*verb, context, kBundleOption | kSeedOption);
   verb->get_option("--output")
       ->group(kBasicGroup)
-      ->description("Writes the source into this file (NAME.c, NAME.hpp or NAME.v), and beside it what belongs to it.");
+      ->description("Writes the source into this file (NAME.c, NAME.hpp or NAME.v), and its further files beside it.");
   verb->callback([arguments, verb, &context] {
     context.run = [arguments, verb, &context] { return run(*arguments, *verb, context); };
   });

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -78,23 +80,21 @@ void add_import_command(CLI::App& app, CommandContext& context) {
   std::string formats = "Formats:";
   std::vector<std::string> names;
   for (const program::ImportFormat& format : program::import_formats()) {
-    formats += "\n  " + format.name + "  " + format.description;
+    formats += fmt::format("\n  {:<16}  {}", format.name, format.description);
     names.push_back(format.name);
   }
   add_basic(*verb, "format", arguments->format, "FORMAT", "What the data set is: " + join(names, ", ") + ".")
       ->required();
   add_basic(*verb, "path", arguments->path, "PATH", "The file or folder of the data set.")->required();
-  add_basic(
-      *verb, "--suite", arguments->suites, "FILE",
-      "A suite file: family, group and validity of each program. May be given several times. By default the shipped "
-      "ones of the format.")
+  add_basic(*verb, "--suite", arguments->suites, "FILE",
+            "A suite file: it says each program's family and group, and whether its times are valid. Repeatable. "
+            "Default: the shipped files for the format.")
       ->take_all()
       ->allow_extra_args(false);
-  verb->footer(
-      formats +
-      "\nImporting a source again replaces what it gave before; profiles are added to those there, and one of the "
-      "same program and CPU replaces it. Killed at any point, the corpus is as "
-      "before or complete.");
+  verb->footer(formats +
+               "\nIf you import a source of times again, the new data replace its old data. Profiles are added; a new "
+               "profile replaces an old one of the same program and CPU. If the import is killed, the corpus is either "
+               "unchanged or complete.");
   add_common_options(*verb, context, kCorpusOption | kQuietOption);
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_import(context, *arguments); }; });

@@ -287,22 +287,26 @@ void add_train_command(CLI::App& app, CommandContext& context) {
                      "",
                      {"perfcast train -o mine.pcb", "perfcast train --model dwn --corpus mine.db -o dwn.pcb"},
                      "train"});
-  add_basic(
-      *verb, "--model", arguments->model, "NAME",
-      "The model family: " + join(program::predictor_families(), ", ") + "; or the mean of several: forest+physics.")
+  add_basic(*verb, "--model", arguments->model, "NAME",
+            "The model family: " + join(program::predictor_families(), ", ") +
+                "; the mean of several, such as forest+physics; kinds:NAME (a separate forecast for applications) or "
+                "cores:NAME (with core models), such as kinds:cores:stack.")
       ->capture_default_str();
   add_basic(*verb, "--config", arguments->config, "FILE",
-            "Settings of the training (JSON). Keys that are absent keep their defaults; see --print-config.");
+            "Reads settings of the training (JSON) from this file. Absent settings keep their defaults. --print-config "
+            "shows all.");
   add_basic(*verb, "--checkpoint", arguments->checkpoint, "FILE",
-            "Keeps the training in this file between epochs. After a crash the same command goes on from it.");
+            "Saves the training in this file after each epoch. After a crash, the same command continues from it.");
   add_basic(*verb, "--print-config", arguments->print_config, "Prints the default settings of the model and stops.")
       ->excludes("--config");
-  add_advanced(*verb, "--name", arguments->name, "NAME", "Name on the bundle's card; without it, the file's");
+  add_advanced(*verb, "--name", arguments->name, "NAME",
+               "The name on the bundle's card. Default: the name of the file.");
   add_advanced(*verb, "--licence", arguments->licence, "TEXT",
-               "Licence of the bundle; without it, what its sources ask for");
+               "The licence of the bundle. Default: the licence that its sources demand.");
   add_advanced(*verb, "--notes", arguments->notes, "TEXT", "Writes these notes on the bundle's card.");
   add_advanced(*verb, "--evaluation", arguments->evaluation, "FILE",
-               "Scores for the card: what perfcast evaluate --json wrote; without it, point scores by family");
+               "Puts the scores from this file on the bundle's card. perfcast evaluate --json writes it. Default: "
+               "scores of a test that leaves out program families, without intervals.");
   add_basic(*verb, "!--no-scores", arguments->score,
             "Leaves the scores off the bundle's card. The training ends sooner.");
   add_table_options(*verb, arguments->table);

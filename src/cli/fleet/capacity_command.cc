@@ -150,13 +150,13 @@ int run_capacity(const CommandContext& context, const CapacityArguments& argumen
 }
 
 void add_objective_options(CLI::App& verb, CapacityArguments& arguments) {
-  const char* const aim = "What is asked of the plan";
+  const char* const aim = "What the plan must achieve";
   add_basic(verb, "--objective", arguments.objectives, "GOAL",
-            "What users are promised: p99-wait=60s, mean-wait=10s, mean-slowdown=5 at most, or deadline-share=0.99 at "
-            "least. Repeatable.")
+            "What the plan must achieve: at most p99-wait=60s, mean-wait=10s or mean-slowdown=5, or at least "
+            "deadline-share=0.99. Repeatable.")
       ->required();
   add_basic(verb, "--minimise", arguments.goal, "cost|nodes|power",
-            "What the plan saves. By default cost, or nodes where a price is not known.")
+            "What the plan minimises. Default: cost, or nodes if a price is not known.")
       ->transform(choices<fleet::CapacityGoal>({{"cost", fleet::CapacityGoal::kCost},
                                                 {"nodes", fleet::CapacityGoal::kNodes},
                                                 {"power", fleet::CapacityGoal::kPower}}));
@@ -187,15 +187,15 @@ void add_capacity_command(CLI::App& app, CommandContext& context) {
                       "perfcast capacity --objective mean-wait=10s --profile last --load 0.5 --cluster c.json"},
                      "capacity"});
   verb->footer(
-      "The cluster's groups are the candidates, their nodes the most that can be had. A trace comes at its own rate, "
-      "times --rate-factor.");
+      "The plan chooses nodes from the cluster's groups, at most as many as each group has. The jobs of a trace arrive "
+      "at the trace's own rate, multiplied by --rate-factor.");
   add_objective_options(*verb, *arguments);
   add_schedule_options(*verb, arguments->inputs);
   add_advanced(*verb, "--policy", arguments->policy, "NAME", "How jobs are placed: a policy of schedule simulate.")
       ->capture_default_str();
-  add_advanced(
-      *verb, "--seeds", arguments->seeds, "N",
-      "How many draws of the jobs the search uses, with seeds --seed, --seed + 1, ... By default 10, of a trace 1.")
+  add_advanced(*verb, "--seeds", arguments->seeds, "N",
+               "How many random draws of the jobs the search uses, with seeds --seed, --seed + 1, ... Default: 10; for "
+               "a trace, 1.")
       ->check(CLI::Range(1, 1000));
   add_advanced(*verb, "--growth", arguments->growth, "FACTOR,...",
                "Plans again for the load times these factors, or for none.")

@@ -159,9 +159,9 @@ int run_simulate(const CommandContext& context, SimulateArguments& arguments) {
 }
 
 std::string policy_list() {
-  std::string text = "Policies (* goes by forecasts, ~ works in rounds):\n";
+  std::string text = "Policies (* uses forecasts, ~ works in rounds):\n";
   for (const fleet::PolicyInfo& policy : fleet::policies()) {
-    text += fmt::format("  {:<16} {}{} {}\n", policy.name, policy.uses_forecasts() ? "*" : " ",
+    text += fmt::format("  {:<16} {}{}  {}\n", policy.name, policy.uses_forecasts() ? "*" : " ",
                         policy.preempts ? "~" : " ", policy.text);
   }
   return text;
@@ -171,7 +171,7 @@ std::string policy_list() {
 
 void add_schedule_command(CLI::App& app, CommandContext& context) {
   CLI::App* group = add_verb(app, {"schedule",
-                                   "Simulates how policies place jobs on a cluster by their forecasts.",
+                                   "Simulates how scheduling policies place jobs on a cluster.",
                                    "",
                                    {"perfcast schedule simulate --synthetic --nodes \"EPYC 7763=4x64\"",
                                     "perfcast schedule simulate --swf trace.swf --cluster cluster.json"},
@@ -188,7 +188,7 @@ void add_schedule_command(CLI::App& app, CommandContext& context) {
   verb->footer(policy_list());
   add_schedule_options(*verb, arguments->inputs);
   add_basic(*verb, "--policies", arguments->policies, "NAME,...",
-            "Compares these policies. By default all that can be used; --help-all lists them.");
+            "Compares these policies. --help-all lists all policies. Default: all that the jobs allow.");
   add_advanced(*verb, "--seeds", arguments->comparison.seeds, "N",
                "Repeats the simulation this often, with seeds --seed, --seed + 1, ...")
       ->check(CLI::Range(1, 1000))
@@ -199,7 +199,8 @@ void add_schedule_command(CLI::App& app, CommandContext& context) {
                "Adds EASY backfilling to every policy that does not work in rounds.");
   add_advanced(*verb, "--no-kill", arguments->no_kill, "Lets jobs run past their time limits.");
   takes_amount(add_advanced(*verb, "--tie", arguments->comparison.simulation.tie_ratio, "RATIO",
-                            "Takes forecasts this close for equal: such a job may go to any of the best platforms."))
+                            "Treats two forecasts as equal if they differ by at most this share. The job may then go "
+                            "to either platform."))
       ->capture_default_str();
   add_advanced(*verb, "--policy-weight,--weight", arguments->comparison.simulation.weight, "SHARE",
                "The weight of energy or cost in the policies mct-energy and mct-cost, from 0 to 1.")
@@ -212,7 +213,7 @@ void add_schedule_command(CLI::App& app, CommandContext& context) {
   CLI::Option* trace = add_advanced(*verb, "--trace", arguments->trace, "FILE",
                                     "Writes a Chrome trace (JSON) of one policy, for ui.perfetto.dev.");
   add_advanced(*verb, "--trace-policy", arguments->trace_policy, "NAME",
-               "The policy that --trace shows. By default the first one of --policies, or mct.")
+               "The policy that --trace shows. Default: the first one of --policies, or mct.")
       ->needs(trace);
   add_advanced(*verb, "--jobs-csv", arguments->jobs_csv, "FILE",
                "Writes what became of each job under each policy, for the first seed.");

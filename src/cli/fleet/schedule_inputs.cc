@@ -355,8 +355,8 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
   add_basic(verb, "--cluster", arguments.cluster_file, "FILE",
             "Reads the groups of nodes from this file (JSON, perfcast.cluster/1).");
   add_basic(verb, "--nodes", arguments.nodes, "PLATFORM=NODESxCORES",
-            "Says the nodes in place of a file. With --mix and --profile also instances, such as \"aws c7i.xlarge=4\". "
-            "Repeatable.")
+            "Names the nodes, in place of a file. With --mix and --profile you can also name instances, such as \"aws "
+            "c7i.xlarge=4\". Repeatable.")
       ->take_all()
       ->allow_extra_args(false);
   add_price_options(verb, arguments.prices,
@@ -364,30 +364,32 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
                     machines);
 
   const char* const stream = "The stream of jobs";
-  add_advanced(
-      verb, "--jobs", arguments.jobs, "N",
-      "How many jobs there are; of a trace the first ones. By default all of a trace, 10000 of --mix, 3000 of Gavel's.")
+  add_advanced(verb, "--jobs", arguments.jobs, "N",
+               "How many jobs there are. Of a trace, the first ones are taken. Default: all jobs of a trace, 10000 "
+               "with --mix, 3000 with --gavel.")
       ->check(CLI::Range(int64_t{1}, int64_t{100000000}))
       ->group(stream);
-  add_basic(verb, "--load", arguments.load, "SHARE", "How much of the cluster arriving jobs ask for, such as 0.9.");
+  add_basic(verb, "--load", arguments.load, "SHARE",
+            "The load: which share of the cluster the arriving jobs need on average, such as 0.9.");
   add_advanced(verb, "--arrivals", arguments.arrivals, "KIND",
                "How jobs of --mix and --profile arrive: poisson, batch, interval or bursty.")
       ->check(CLI::IsMember(arrival_kinds()))
       ->capture_default_str()
       ->group(stream);
-  takes_duration(add_advanced(verb, "--default-limit", arguments.default_limit_s, "TIME",
-                              "The time limit of jobs without one. A longer job asks for its run time."))
+  takes_duration(
+      add_advanced(verb, "--default-limit", arguments.default_limit_s, "TIME",
+                   "The time limit of jobs that state none. A job that runs longer gets its run time as limit."))
       ->group(stream);
   add_advanced(verb, "--rate-factor", arguments.rate_factor, "FACTOR", "Makes jobs arrive this many times as fast.")
       ->capture_default_str()
       ->group(stream);
   add_advanced(
       verb, "--jobs-per-hour", arguments.jobs_per_hour, "N",
-      "How many jobs arrive per hour, in place of --load. It is for --mix, --profile and --gavel (by default 4).")
+      "How many jobs arrive per hour, in place of --load. For --mix, --profile and --gavel. Default with --gavel: 4.")
       ->group(stream);
   add_advanced(verb, "--deadline-factor", arguments.deadline_factor, "FACTOR",
-               "Sets each job's deadline, in place of the source's own: after its arrival this many times its run time "
-               "on its fastest platform of the cluster.")
+               "Sets each job's deadline: its arrival, plus this many times its run time on its fastest platform of "
+               "the cluster. It replaces deadlines of the source.")
       ->group(stream);
   takes_duration(add_advanced(verb, "--mean-job", arguments.mean_job_s, "TIME",
                               "The mean length of a job of --mix over the platforms."))
@@ -402,11 +404,11 @@ void add_schedule_options(CLI::App& verb, ScheduleArguments& arguments) {
       ->capture_default_str()
       ->group(stream);
   add_advanced(verb, "--measured-on", arguments.measured_on, "PLATFORM",
-               "The platform of the cluster where each program of --mix was run once. By default its mean time over "
-               "the cluster is what is known.")
+               "The platform of the cluster where each program of --mix was run once. Default: its mean time over the "
+               "cluster is known.")
       ->group(stream);
   add_advanced(verb, "--profile-weights,--weights", arguments.weights, "N,N,...",
-               "The share of each of several profiles in the jobs. By default they are alike.")
+               "The share of each of several profiles in the jobs. Default: equal shares.")
       ->delimiter(',')
       ->group(stream);
   add_advanced(verb, "--host", arguments.host, "PLATFORM",

@@ -123,8 +123,8 @@ void add_advise(CLI::App& slurm, CommandContext& context) {
                         "perfcast slurm advise job.sh --profile p.json --partitions parts.json --goal cost"},
                        "slurm"});
   verb->footer(
-      "The program's name in the cache is that of #SBATCH --comment=perfcast:NAME, else the job's name, else the file "
-      "name of what the script runs.");
+      "The program's name in the cache comes from #SBATCH --comment=perfcast:NAME. Without that line it is the job's "
+      "name, or else the file name of the program that the script runs.");
   add_basic(*verb, "script", arguments->script, "SCRIPT", "The batch script with #SBATCH lines.")->required();
   add_basic(*verb, "--profile", arguments->profile, "FILE",
             "A profile of an earlier run, from: perfcast profile -o p.json -- COMMAND.")
@@ -146,7 +146,7 @@ void add_advise(CLI::App& slurm, CommandContext& context) {
       ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
   add_advanced(*verb, "--valid-days", arguments->valid_days, "DAYS",
-               "How many days the cache's forecasts may be old. By default as the cache has it, at first 365.")
+               "How many days a forecast in the cache stays valid. Default: what the cache says; for a new cache, 365.")
       ->check(CLI::Range(0.01, 36'500.0));
   add_advanced(*verb, "--reference", arguments->reference, "NAME",
                "What relative times refer to: mean (of the platforms), host, or the name of a platform.")

@@ -427,19 +427,21 @@ void add_adapt_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<AdaptArguments>();
   CLI::App* verb = add_verb(
       app, {"adapt",
-            "Adds a platform to a bundle from a few runs.",
+            "Adds a platform to a bundle of models, from a few runs there.",
             "",
             {"perfcast adapt --here -o mine.pcb", "perfcast adapt --runs runs.csv --facts node7.json -o mine.pcb"},
             "adapt"});
   verb->footer(
-      "A runs file is a CSV with the columns program, seconds and, if not 1, work_units: CPU seconds of so many units "
-      "of work, as perfcast collect --here prints them. Without runs the platform's facts alone decide.");
+      "The file of --runs is a CSV with the columns program, seconds (CPU time) and, if not 1, work_units (units of "
+      "work in that time). perfcast collect --here prints such values. Without runs, perfcast adapts the bundle by the "
+      "platform's facts alone.");
   add_basic(*verb, "--runs", arguments->runs, "FILE",
-            "Times of programs on the new platform: CSV with program, seconds and, if not 1, work_units.");
+            "Times of programs on the new platform: a CSV with program, seconds and, if not 1, work_units.");
   add_basic(*verb, "--facts", arguments->facts, "FILE",
-            "The platform's name and facts (JSON). By default those of this machine.");
-  CLI::Option* const here = add_basic(*verb, "--here", arguments->here,
-                                      "Runs programs of the shipped suite on this machine until enough is known.");
+            "The platform's name and facts (JSON). Default: those of this machine.");
+  CLI::Option* const here =
+      add_basic(*verb, "--here", arguments->here,
+                "Runs programs of the shipped suite on this machine until the forecasts are sure enough (--until).");
   CLI::Option* const slurm = add_basic(*verb, "--slurm", arguments->slurm.partition, "PARTITION",
                                        "With --here: runs them on a node of this Slurm partition.")
                                  ->needs(here);
@@ -450,15 +452,15 @@ void add_adapt_command(CLI::App& app, CommandContext& context) {
   add_advanced(*verb, "--shared-nodes", arguments->slurm.shared,
                "With --slurm: lets other jobs run on the node meanwhile.")
       ->needs(slurm);
-  add_basic(*verb, "--name", arguments->name, "NAME", "What tables are to call the platform.");
+  add_basic(*verb, "--name", arguments->name, "NAME", "The name of the platform in tables.");
   add_basic(*verb, "--suggest", arguments->suggest, "N",
-            "Names this many programs to run next, those that tell most per second first.")
+            "Names this many programs to run next. Those that improve the forecasts most per second come first.")
       ->check(CLI::Range(1, 1000));
   add_advanced(*verb, "--profiles", arguments->profiles, "FOLDER",
-               "Reads further folders of profiles. They say how much work programs do.")
+               "Reads profiles of further programs from this folder. Repeatable.")
       ->allow_extra_args(false);
   add_basic(*verb, "--until", arguments->until_percent, "PERCENT",
-            "With --here: stops when the typical 90% interval is this narrow.")
+            "With --here: stops when the typical 90% interval reaches this far above the forecast, or less.")
       ->needs(here)
       ->check(CLI::Range(1.0, 1000.0))
       ->capture_default_str();
@@ -471,17 +473,18 @@ void add_adapt_command(CLI::App& app, CommandContext& context) {
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   add_advanced(*verb, "--save-runs", arguments->save_runs, "FILE",
-               "With --here: a file for what was timed, after each program, that --runs takes; OUT.runs.csv where "
-               "absent")
+               "With --here: saves the times in this file after each program. --runs reads it. Default: OUT.runs.csv, "
+               "if -o names OUT.")
       ->needs(here);
-  add_advanced(*verb, "--any-version", arguments->any_version, "With --here: takes a stress-ng of another version.")
+  add_advanced(*verb, "--any-version", arguments->any_version,
+               "With --here: also accepts another version of stress-ng than the one of the known times.")
       ->needs(here);
   add_advanced(*verb, "--no-memory-facts", arguments->no_memory_facts,
-               "With --here: skips the bandwidths and latencies of caches and memory, which take some seconds.")
+               "With --here: does not measure bandwidths and latencies of caches and memory. This saves some seconds.")
       ->needs(here);
-  add_advanced(*verb, "--stress-ng", arguments->stress_ng, "FILE", "The stress-ng program; by PATH where absent");
+  add_advanced(*verb, "--stress-ng", arguments->stress_ng, "FILE", "The stress-ng program. Default: the one in PATH.");
   add_advanced(*verb, "--harness", arguments->harness, "FILE",
-               "perfcast-harness; beside perfcast or by PATH where absent");
+               "The program perfcast-harness. Default: the one beside perfcast, or in PATH.");
   add_common_options(*verb, context, kBundleOption | kQuietOption);
   verb->callback([arguments, slurm, &context] {
     arguments->on_slurm = slurm->count() > 0;

@@ -112,17 +112,20 @@ int run(const CoresArguments& arguments, const CommandContext& context) {
 
 void add_cores_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<CoresArguments>();
-  CLI::App* verb = add_verb(app, {"cores",
-                                  "Says what a trace takes on each known core design, and what bounds it there.",
-                                  "",
-                                  {"perfcast cores t.trace", "perfcast cores t.trace --into p.json"},
-                                  "cores"});
-  verb->footer("The trace is that of perfcast profile --windows TRACE -- COMMAND. The model is of the core alone.");
+  CLI::App* verb =
+      add_verb(app, {"cores",
+                     "Says how many cycles a trace takes on each known core design, and what limits it there.",
+                     "",
+                     {"perfcast cores t.trace", "perfcast cores t.trace --into p.json"},
+                     "cores"});
+  verb->footer(
+      "The forecast is for one core, and for the part of the run that the trace holds. It leaves out the kernel and "
+      "other cores.");
   add_basic(*verb, "trace", arguments->trace, "TRACE",
-            "The trace to read, from: perfcast profile --windows TRACE -- COMMAND.")
+            "The trace of a program's instructions. You make it with: perfcast profile --windows TRACE -- COMMAND.")
       ->required();
   add_basic(*verb, "--designs", arguments->designs, "FILE",
-            "Takes these core designs (JSON) in the place of the shipped ones.");
+            "Reads the core designs from this file (JSON). Default: the shipped file.");
   add_basic(*verb, "--into", arguments->into, "PROFILE", "Adds the modelled cycles to this profile of the same run.");
   add_common_options(*verb, context, kThreadsOption);
   verb->callback([arguments, &context] { context.run = [arguments, &context] { return run(*arguments, context); }; });

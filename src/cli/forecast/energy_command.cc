@@ -97,20 +97,20 @@ void add_energy_command(CLI::App& app, CommandContext& context) {
             {"perfcast energy -- ./prog input.dat", "perfcast energy --repeats 5 --meter rapl -- ./prog input.dat"},
             "energy"});
   verb->footer(
-      "perfcast reads every meter of this machine (RAPL, NVML, hwmon) while the command runs, and files that a meter's "
-      "reader writes meanwhile. The command's input is empty, its output is discarded. Idle power stays in the energy "
-      "and is told beside it.\nExit status: 0 with joules from a meter; 1 without any. The time is printed all the "
-      "same.");
+      "perfcast reads every meter of this machine (RAPL, NVML, hwmon) while the command runs. It can also read a file "
+      "to which another program writes the values of an external meter meanwhile. The command gets empty input, and "
+      "its output is discarded. The energy includes what the idle machine would use. That part is also printed by "
+      "itself.\nExit status: 0 if a meter gave joules, 1 if none did. The time is printed in both cases.");
   add_basic(*verb, "--meter", arguments->meters, "NAME|FILE",
-            "Reads only this meter, by name or kind; or a file of an external meter (CSV, ipmitool, Redfish JSON). "
-            "Repeatable. By default all meters of this machine.")
+            "Reads only this meter, given by name, by kind, or as a file of an external meter (CSV, ipmitool, Redfish "
+            "JSON). Repeatable. Default: all meters of this machine.")
       ->take_all()
       ->allow_extra_args(false);
-  add_advanced(
-      *verb, "--clock-offset", arguments->clock_offset, "SECONDS",
-      "Adds these seconds to the times of an external meter's CSV: so far its clock is behind this machine's.");
+  add_advanced(*verb, "--clock-offset", arguments->clock_offset, "SECONDS",
+               "Adds these seconds to the times in an external meter's CSV. Use it if the meter's clock is behind this "
+               "machine's by that much.");
   add_basic(*verb, "--idle", arguments->idle, "TIME",
-            "Measures the idle machine this long before the first run; or none.")
+            "Measures the idle machine for this long before the first run. The word none skips it.")
       ->capture_default_str();
   add_basic(*verb, "--repeats", arguments->repeats, "N", "Runs the command this often.")
       ->check(CLI::Range(1, 1000))

@@ -45,7 +45,7 @@ Result<std::vector<Profile>> read_profiles(const std::vector<std::string>& paths
 
 int score(const PhasesArguments& arguments, const CommonOptions& options) {
   if (!arguments.learn.empty() || !arguments.report.empty() || !arguments.power_model.empty()) {
-    return report_error(usage_error("bad-usage", "--score has no use for --learn, --report and --power-model",
+    return report_error(usage_error("bad-usage", "--score does not work with --learn, --report and --power-model",
                                     "--score", "the profiles alone: each is forecast from the others"),
                         options);
   }
@@ -170,23 +170,22 @@ int run_phases(const PhasesArguments& arguments, const CommandContext& context) 
 void add_phases_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<PhasesArguments>();
   CLI::App* verb = add_verb(app, {"phases",
-                                  "Shows the phases of a program: what they are, their time, and their forecast.",
+                                  "Shows the phases of a program: what each does, how long it takes, and its forecast.",
                                   "-- COMMAND ARGS...",
                                   {"perfcast phases -- ./prog input.dat",
                                    "perfcast phases p.json --learn a.json,b.json --report phases.html"},
                                   "phases"});
   verb->footer(
-      "--learn takes profiles of other programs on the machine that is forecast. Profiles of the same program are left "
-      "out.");
-  add_basic(
-      *verb, "PROFILE", arguments->profiles, "PROFILE ...",
-      "Instead of a command: a profile with phases, from perfcast profile --phases auto -o p.json -- COMMAND. With "
-      "--score several.");
+      "Take the profiles for --learn on the machine that you want a forecast for, and from other programs. perfcast "
+      "leaves out profiles of the same program.");
+  add_basic(*verb, "PROFILE", arguments->profiles, "PROFILE ...",
+            "A profile with phases, instead of a command. You make it with: perfcast profile --phases auto -o p.json "
+            "-- COMMAND. Give several with --score.");
   add_basic(*verb, "--learn", arguments->learn, "FILE,...",
             "Forecasts the time of each phase from these profiles of other programs on one machine.")
       ->delimiter(',');
   add_basic(*verb, "--power-model", arguments->power_model, "FILE",
-            "Adds watts and joules of each phase by this model of perfcast power fit: "
+            "Adds watts and joules of each phase, computed with this model of perfcast power fit: "
             "FILE[,cpus=N][,machine=NAME][,clock=2.4GHz].");
   add_basic(*verb, "--score", arguments->score, "Forecasts each profile from the others and says how good that is.");
   add_basic(*verb, "--report", arguments->report, "FILE",
@@ -194,7 +193,7 @@ void add_phases_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--save-profile", arguments->save_profile, "FILE",
             "Stores the profile of the command, for later: perfcast phases FILE.");
   add_advanced(*verb, "--phases", arguments->kinds, "auto|N",
-               "Finds this many phases in the run of the command; auto lets perfcast choose.");
+               "Finds this many phases in the run of the command. With auto, perfcast chooses the number.");
   add_around_options(*verb, arguments->around);
   add_common_options(*verb, context, kThreadsOption | kShowOutputOption | kQuietOption);
   verb->callback(

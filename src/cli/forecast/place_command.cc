@@ -417,58 +417,59 @@ void add_place_command(CLI::App& app, CommandContext& context) {
                                   {"perfcast place llama3-8b --batch 8 --price H100=3.5 --price L4=0.8",
                                    "perfcast place last --prices prices.csv"},
                                   "place"});
-  verb->footer("Each row says whether it is measured, fitted or taken from a data sheet.");
+  verb->footer(
+      "Each row says where its numbers come from: measured, fitted to measurements, or computed from a data sheet.");
   add_basic(*verb, "workload", arguments->workload, "WORKLOAD",
             "What is to run: a profile (p.json, or last), a language model (llama3-8b, config.json, GGUF), or a "
             "product of matrices M,N,K[,PRECISION].");
   add_basic(*verb, "--kinds", arguments->kinds, "KIND,...", "Shows only these kinds of hardware: cpu, gpu, tpu, asic.");
   add_basic(*verb, "--device", arguments->devices, "TEXT,...",
             "Shows only rows with one of these words in their names, such as h100,epyc.");
-  add_advanced(*verb, "--sort", arguments->sort, "KEY", "Sorts the rows by this. What is best is judged by it, too.")
+  add_advanced(*verb, "--sort", arguments->sort, "KEY", "Sorts the rows by this, and judges by it which row is best.")
       ->transform(choices<place::PlacementWishes::Sort>({{"time", place::PlacementWishes::Sort::kTime},
                                                          {"energy", place::PlacementWishes::Sort::kEnergy},
                                                          {"cost", place::PlacementWishes::Sort::kCost},
                                                          {"name", place::PlacementWishes::Sort::kName}}));
   add_advanced(*verb, "--measured", arguments->measured, "DEVICE=TIME",
-               "A time that the workload took on a device, such as H100=2.5 or H100=40ms. Of a platform of a profile "
-               "it improves all other forecasts. Repeatable.")
+               "A time that the workload took on a device, such as H100=2.5 or H100=40ms. If the workload is a "
+               "profile, a CPU's time improves all other forecasts. Repeatable.")
       ->take_all()
       ->allow_extra_args(false);
   add_basic(*verb, "--max-latency", arguments->most_latency, "TIME",
-            "Calls best only what takes at most this long, such as 250ms or 2s.");
+            "Excludes rows from best that take longer than this, such as 250ms or 2s.");
   add_basic(*verb, "--max-cost,--budget", arguments->budget, "MONEY",
-            "Calls best only what costs at most this much. It needs prices.");
-  add_advanced(*verb, "--max-energy", arguments->most_energy, "ENERGY",
-               "Calls best only what needs at most this much energy: 600J, 1.2kJ or 3Wh. A number alone is joules.");
-  add_basic(*verb, "--batch", arguments->batch, "N", "Sequences that a language model handles at once.")
+            "Excludes rows from best that cost more than this. It needs prices.");
+  add_advanced(
+      *verb, "--max-energy", arguments->most_energy, "ENERGY",
+      "Excludes rows from best that need more energy than this: 600J, 1.2kJ or 3Wh. A number alone means joules.");
+  add_basic(*verb, "--batch", arguments->batch, "N", "How many sequences a language model handles at once.")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 30));
   add_basic(*verb, "--sequence", arguments->sequence, "N",
-            "Tokens of the prompt. By default 2048, or as many as the model takes.")
+            "How many tokens the prompt has. Default: 2048, or as many as the model takes.")
       ->check(CLI::Range(1, 1 << 30));
   add_advanced(*verb, "--output-tokens", arguments->output_tokens, "N", "The number of new tokens of each sequence.")
       ->capture_default_str()
       ->check(CLI::Range(1, 1 << 30));
   add_llm_precision_options(*verb, arguments->precision);
   add_advanced(*verb, "--tensor-parallel", arguments->tensor_parallel, "N",
-               "How many devices share the model. By default as few as hold it, 8 at most.")
+               "How many devices share the model. Default: as few as can hold it, at most 8.")
       ->check(CLI::Range(1, 4096));
   add_advanced(*verb, "--link-bytes-per-s", arguments->link_bytes_per_s, "BYTES",
                "Bandwidth between two devices in one direction, in bytes per second.");
   add_advanced(*verb, "--graph-launch", arguments->graph_launch,
-               "Kernels are recorded once and launched as one graph.");
-  add_advanced(*verb, "--with-load", arguments->count_load,
-               "Includes the time to bring the weights to the device once.");
+               "Launches all kernels of a step as one recorded graph.");
+  add_advanced(*verb, "--with-load", arguments->count_load, "Adds the time to copy the weights to the device once.");
   add_advanced(*verb, "--resident", arguments->resident,
-               "Takes the operands of a product to be on the device already, and leaves the result there.");
-  add_advanced(
-      *verb, "--host-link", arguments->host_link_bytes_per_s, "BYTES",
-      "Bandwidth between host and device in one direction, in bytes per second. By default each device's own.");
+               "Assumes that the operands of a product are on the device already, and that the result stays there.");
+  add_advanced(*verb, "--host-link", arguments->host_link_bytes_per_s, "BYTES",
+               "The bandwidth between host and device in one direction, in bytes per second. Default: that of each "
+               "device's data sheet.");
   add_advanced(*verb, "--vcpus", arguments->vcpus, "N",
-               "The vCPUs of the CPUs' machines. By default of the sizes that are rented the one nearest to 32.");
+               "How many vCPUs a CPU's machine has. Default: the size nearest to 32 that clouds offer.");
   add_advanced(*verb, "--break-even", arguments->break_even, "A,B",
-               "Says from which size on one row is ahead of the other. By default the best row is held against those "
-               "of other kinds.");
+               "Says from which size of the workload on row A is better than row B. Default: compares the best row "
+               "with those of other kinds.");
   add_basic(*verb, "--price", arguments->prices, "DEVICE=USD",
             "Price of one device per hour, such as H100=3.5, or one number for all. Repeatable.")
       ->take_all()
@@ -476,7 +477,7 @@ void add_place_command(CLI::App& app, CommandContext& context) {
   add_price_options(*verb, arguments->price_list,
                     "A price list (CSV, SkyPilot's catalogue, AWS's or Azure's JSON) of instance types and devices.");
   add_advanced(*verb, "--power-w", arguments->powers, "DEVICE=W",
-               "Watts of one device or machine. By default those of its data sheet.")
+               "The watts of one device or machine. Default: those of its data sheet.")
       ->take_all()
       ->allow_extra_args(false);
   add_power_options(*verb, arguments->energy);
@@ -484,11 +485,11 @@ void add_place_command(CLI::App& app, CommandContext& context) {
                "Adds the facts of more devices from this file (JSON).");
   add_engine_option(*verb, arguments->engine);
   add_advanced(*verb, "--host", arguments->host, "HOST",
-               "The platform that a profile was taken on; of a language model the CPU or the instance type beside the "
-               "accelerators.");
+               "For a profile: the platform it was taken on. For a language model: the CPU or the instance type that "
+               "the accelerators are in.");
   add_advanced(*verb, "--accept-failure", arguments->accept_failure,
                "Also takes the profile of a program that failed.");
-  add_advanced(*verb, "--all", arguments->all, "Prints every row of the table, not 20 alone. JSON always has all.");
+  add_advanced(*verb, "--all", arguments->all, "Prints every row of the table. Default: 20 rows. JSON always has all.");
   add_basic(*verb, "--svg", arguments->svg, "FILE", "Draws time against cost (or energy) into this file.");
   add_common_options(*verb, context, kBundleOption | kQuietOption);
   verb->callback([arguments, verb, &context] {

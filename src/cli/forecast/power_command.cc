@@ -90,9 +90,10 @@ std::string model_in_words(const std::string& chosen) {
 
 std::string card_text(const measure::PowerModel& model) {
   const measure::PowerModelCard& card = model.card();
-  std::string text = fmt::format(
-      "error for a new {}{}: {}; of saying the mean power instead: {}\n", card.new_machine ? "machine" : card.left_out,
-      card.new_machine ? " that gives as many samples" : "", percent(card.error), percent(card.mean_power_error));
+  std::string text =
+      fmt::format("error for a new {}{}: {}; error of the mean power as a forecast: {}\n",
+                  card.new_machine ? "machine" : card.left_out, card.new_machine ? " with as many samples" : "",
+                  percent(card.error), percent(card.mean_power_error));
   text += fmt::format("{:.0f}% interval: from {:.0f}% below the forecast to {:.0f}% above it{}\n",
                       100 * model.coverage(), -100 * std::expm1(-model.half_width()),
                       100 * std::expm1(model.half_width()), card.new_machine ? ", typically" : "");
@@ -131,18 +132,19 @@ void note_new_machine(const measure::PowerTable& table, const std::string& machi
       if (std::find(table.machine.begin(), table.machine.end(), static_cast<int>(m)) == table.machine.end()) continue;
       names.push_back(table.machines[m].empty() ? "(no name)" : printable(table.machines[m]));
     }
-    notes.lines.push_back(fmt::format("there are no rows of '{}', but of {}: its power is forecast from theirs alone",
-                                      printable(machine), join(names, ", ")));
+    notes.lines.push_back(
+        fmt::format("there are no rows of '{}', only of {}; its power is forecast from those machines alone",
+                    printable(machine), join(names, ", ")));
     return;
   }
   if (given == 0) {
     notes.lines.push_back(
-        fmt::format("no row of '{}' has a power: it is forecast from the others' alone", printable(machine)));
+        fmt::format("no row of '{}' has a power; it is forecast from the other machines alone", printable(machine)));
   }
   if (rows < kFewCounted && table.frequency_hz.size() == 0) {
-    notes.lines.push_back(
-        fmt::format("{} {} of '{}': how many cycles it has when busy is told by few; rows without power help, too",
-                    rows, rows == 1 ? "row" : "rows", printable(machine)));
+    notes.lines.push_back(fmt::format(
+        "{} {} of '{}' tell little about how many cycles it has when it is busy; rows without power help, too", rows,
+        rows == 1 ? "row" : "rows", printable(machine)));
   }
 }
 
@@ -176,7 +178,7 @@ int run_fit(const PowerArguments& arguments, const CommonOptions& options) {
   }
   if (const double step_hz = model->features().clock_step_hz(); step_hz > 1e6 && !options.quiet) {
     std::fprintf(stderr,
-                 "note: frequencies differ in almost every sample, as measured ones do: taken in steps of %g MHz\n",
+                 "note: almost every sample has its own frequency, so perfcast rounds frequencies to steps of %g MHz\n",
                  step_hz / 1e6);
   }
   if (options.output == "-") return write_result(to_text(model->to_json()), options);
@@ -341,7 +343,8 @@ int run_forecast(const PowerArguments& arguments, const CommonOptions& options) 
   if (const auto held = std::count(forecast->is_held.begin(), forecast->is_held.end(), true); held > 0) {
     measure::PowerTableNotes beyond;
     beyond.lines.push_back(
-        fmt::format("{} of {} samples {} beyond those that the model was made of: their power is that at the edge",
+        fmt::format("{} of {} samples {} outside the range that the model was fitted to; perfcast takes the power at "
+                    "the edge of that range",
                     held, forecast->is_held.size(), held == 1 ? "lies" : "lie"));
     print_notes(beyond, options);
   }
@@ -375,7 +378,7 @@ void add_samples_options(CLI::App& verb, PowerArguments& arguments) {
             "Samples as CSV with the columns time_s, watts, machine, workload, and one for each counter.")
       ->required();
   add_basic(verb, "--counts", arguments.counts,
-            "The counters are counts since the row before. By default they are events per second.");
+            "Says that the counters are counts since the row before. Default: events per second.");
   add_advanced(verb, "--ignore", arguments.ignored, "COLUMN,...", "Leaves out these columns, such as A,B.")
       ->delimiter(',');
 }
@@ -392,17 +395,18 @@ void add_power_command(CLI::App& app, CommandContext& context) {
   power->require_subcommand(1);
   auto fit_arguments = std::make_shared<PowerArguments>();
   CLI::App* fit = add_verb(*power, {"fit",
-                                    "Makes a model from samples of power and counters, chosen on workloads left out.",
+                                    "Fits a model to samples of power and counters. It keeps the kind of model that "
+                                    "forecasts left-out workloads best.",
                                     "",
                                     {"perfcast power fit --samples samples.csv -o model.json",
                                      "perfcast power fit --samples samples.csv --new-machine node7 -o model.json"},
                                     "power"});
   add_samples_options(*fit, *fit_arguments);
   add_basic(*fit, "--new-machine", fit_arguments->new_machine, "NAME",
-            "Makes the model of this machine from its few samples with power and from the other machines' samples.");
+            "Fits the model for this machine, from its few samples with power and from the samples of other machines.");
   fit->footer(
-      "The model goes to -o FILE as JSON (perfcast.power-model/1). Standard output says how good it is. The columns "
-      "frequency_mhz, voltage_v, temperature_c, cores and run are understood.");
+      "perfcast writes the model to -o FILE as JSON (perfcast.power-model/1), and prints how good it is. The samples "
+      "may also have the columns frequency_mhz, voltage_v, temperature_c, cores and run.");
   add_common_options(*fit, context, kQuietOption | kSeedOption);
   fit->callback([fit_arguments, &context] {
     context.run = [fit_arguments, &context] { return run_fit(*fit_arguments, context.options); };
@@ -410,7 +414,7 @@ void add_power_command(CLI::App& app, CommandContext& context) {
   auto forecast_arguments = std::make_shared<PowerArguments>();
   CLI::App* forecast =
       add_verb(*power, {"forecast",
-                        "Forecasts the power of samples by such a model, phase by phase, with intervals.",
+                        "Forecasts the power of samples with a model of power fit, phase by phase, with intervals.",
                         "",
                         {"perfcast power forecast --power-model model.json --samples new.csv",
                          "perfcast power forecast --power-model model.json --samples new.csv --series watts.csv"},
@@ -421,7 +425,7 @@ void add_power_command(CLI::App& app, CommandContext& context) {
   add_samples_options(*forecast, *forecast_arguments);
   add_basic(*forecast, "--series", forecast_arguments->series, "FILE",
             "Writes the forecast of every sample into this CSV file.");
-  forecast->footer("Samples may have watts, which are then compared.");
+  forecast->footer("If the samples have watts, perfcast compares the forecast with them.");
   add_common_options(*forecast, context, kQuietOption);
   forecast->callback([forecast_arguments, &context] {
     context.run = [forecast_arguments, &context] { return run_forecast(*forecast_arguments, context.options); };

@@ -265,15 +265,14 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
                      {"perfcast predict -- ./prog input.dat", "perfcast predict --profile last --prices prices.csv"},
                      "predict"});
   verb->footer(
-      "The program runs natively, then once more under an emulator that counts. Its stdout is discarded. A relative "
-      "time below "
-      "1 is faster than the reference. The exit status is 0 also when the program is out of distribution; the forecast "
-      "says so.");
+      "perfcast runs the program natively, then once more under an emulator that counts its instructions. It discards "
+      "the program's stdout. A relative time below 1 means faster than the reference. If the program is unlike all "
+      "that the models were trained on (out of distribution), the forecast says so, and the exit status is still 0.");
   add_basic(*verb, "--profile", arguments->profiles, "FILE",
-            "Forecasts this stored profile, so that nothing runs. The word last means your latest profile. Give "
-            "several for a workload of several programs.");
+            "Forecasts this stored profile and runs nothing. The word last means your latest profile. Give several for "
+            "a workload of several programs.");
   add_advanced(*verb, "--profile-weights,--weights", arguments->weights, "N,N,...",
-               "How often each of several profiles runs in one round of the workload; by default once each")
+               "How often each of several profiles runs in one round of the workload. Default: once each.")
       ->delimiter(',');
   add_advanced(*verb, "--reference", arguments->reference, "NAME",
                "What relative times refer to: mean (of the platforms), host, or the name of a platform.")
@@ -285,64 +284,67 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
       ->allow_extra_args(false);
   add_basic(*verb, "--filter", arguments->filters, "TEXT",
             "Shows only these platforms: kind=cloud, vendor=AMD, arch=aarch64, cloud=aws, vcpus=4..16, memory=16GiB.., "
-            "or a part of a name. Repeatable: all must hold.")
+            "or a part of a name. Repeatable; a platform must meet all filters.")
       ->take_all()
       ->allow_extra_args(false);
-  add_advanced(*verb, "--top", arguments->top, "N", "Only the N fastest platforms; instances and prices are of all")
+  add_advanced(*verb, "--top", arguments->top, "N",
+               "Prints only the N fastest platforms. Instances and prices still come from all platforms.")
       ->check(CLI::Range(1, 1000000));
   add_basic(*verb, "--all", arguments->all,
-            "Shows every platform in the table. By default you see the ten fastest. JSON always has all.");
+            "Shows every platform in the table. Default: the ten fastest. JSON always has all.");
   add_basic(*verb, "--instances", arguments->instances,
             "Lists the cloud instance types of each CPU model, with runs per hour when all vCPUs are busy.");
   add_advanced(*verb, "--copies", arguments->copies, "N",
-               "Runs side by side on an instance; default: as many as fill its vCPUs")
+               "How many runs share an instance at the same time. Default: as many as fill its vCPUs.")
       ->check(CLI::Range(1.0, 1e6));
   add_advanced(*verb, "--all-cores", arguments->all_cores,
-               "One run alone on an instance, with a thread on every vCPU, as applications scale there")
+               "Forecasts a single run that uses every vCPU of an instance with one thread each. It assumes that your "
+               "program scales as typical applications do.")
       ->excludes(verb->get_option("--copies"));
   add_price_options(
       *verb, arguments->prices,
       "A price list (CSV, SkyPilot's catalogue, AWS's or Azure's JSON). Adds costs and names the cheapest instance.");
   add_advanced(*verb, "--cheapest", arguments->cheapest,
-               "Prints the answer alone, without tables: the fastest and the cheapest instance.")
+               "Prints only the fastest and the cheapest instance, without tables.")
       ->needs(verb->get_option("--prices"));
   add_advanced(*verb, "--within", arguments->within, "RATIO",
                "Adds the cheapest instance that is at most this many times slower than the fastest.")
       ->check(CLI::Range(1.0, 1000.0))
       ->capture_default_str();
   add_advanced(*verb, "--sort", arguments->sort, "KEY",
-               "Of platforms and instances; default: platforms by time, instances by cost")
+               "Sorts platforms and instances by this. Default: platforms by time, instances by cost.")
       ->transform(choices<program::ForecastRequest::Sort>({{"time", program::ForecastRequest::Sort::kTime},
                                                            {"cost", program::ForecastRequest::Sort::kCost},
                                                            {"energy", program::ForecastRequest::Sort::kEnergy},
                                                            {"name", program::ForecastRequest::Sort::kName}}));
-  CLI::Option* csv =
-      add_advanced(*verb, "--csv", arguments->csv,
-                   "The platforms as CSV, all of them, numbers in full; with --instances or --prices the instances");
+  CLI::Option* csv = add_advanced(*verb, "--csv", arguments->csv,
+                                  "Prints all platforms as CSV, with unrounded numbers. With --instances or --prices "
+                                  "it prints the instances instead.");
   add_advanced(*verb, "--markdown", arguments->markdown, "Prints tables as Markdown, for a page or a pull request.")
       ->excludes(csv);
   add_basic(*verb, "--explain", arguments->explain,
-            "Says why: which counters move the forecast, where cycles go on each core design, and how the host was "
-            "recognised.");
+            "Explains the forecast: which counters raise or lower it, what takes the cycles on each core design, and "
+            "how perfcast recognised the host.");
   add_advanced(*verb, "--explain-platform", arguments->explain_platform, "PLATFORM",
-               "Take the forecast for this platform apart, input by input; default: the first of the table");
+               "Explains the forecast for this platform, input by input. Default: the first platform of the table.");
   add_advanced(*verb, "--explain-against", arguments->explain_against, "PLATFORM",
-               "Explains what sets it apart from this platform, in place of the mean over all platforms.");
+               "Explains the difference to this platform. Default: the difference to the mean over all platforms.");
   add_advanced(*verb, "--accept-failure", arguments->accept_failure, "Also forecasts a program that failed.");
-  CLI::Option* exact =
-      add_advanced(*verb, "--exact", arguments->exact, "Simulates caches and branches all the time, not in windows.");
+  CLI::Option* exact = add_advanced(
+      *verb, "--exact", arguments->exact,
+      "Simulates caches and branches during the whole run. Default: only in short samples, which is much faster.");
   add_advanced(*verb, "--host", arguments->host, "PLATFORM",
                "The platform that the profile was taken on, if its CPU hides its name.");
   add_advanced(*verb, "--strict", arguments->strict,
-               "Ends with an error if a measured time or energy can't be right. By default a note says so.");
+               "Ends with an error if a measured time or energy can't be right. Default: a note says so.");
   add_advanced(*verb, "--process", arguments->process, "NAME",
-               "Forecasts the processes of this program alone, among those that the command starts.");
+               "Forecasts only this program, if the command starts several.");
   add_basic(*verb, "--time-limit,--limit", arguments->limit, "TIME",
-            "Ends the measurement after this time, such as 60s or 2m. By default it takes as long as it needs.");
-  CLI::Option* repeats =
-      add_advanced(*verb, "--repeats", arguments->repeats, "N", "Native runs at most; long programs run fewer times")
-          ->check(CLI::Range(1, 1000))
-          ->capture_default_str();
+            "Ends the measurement after this time, such as 60s or 2m. Default: no limit.");
+  CLI::Option* repeats = add_advanced(*verb, "--repeats", arguments->repeats, "N",
+                                      "Runs the program natively at most this often. Long programs run fewer times.")
+                             ->check(CLI::Range(1, 1000))
+                             ->capture_default_str();
   add_basic(*verb, "--quick", arguments->quick,
             "Measures once and samples less. The forecast comes sooner and is less sure.")
       ->excludes(exact)

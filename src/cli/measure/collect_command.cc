@@ -259,56 +259,58 @@ void add_collect_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<CollectArguments>();
   CLI::App* verb =
       add_verb(app, {"collect",
-                     "Profiles or times a suite of programs on this machine, for the corpus.",
+                     "Measures a suite of programs for the corpus, the database that models learn from.",
                      "",
                      {"perfcast collect --suite cloud --list", "perfcast collect --here --suite apps --corpus mine.db"},
                      "collect"});
   verb->footer(
-      "Each profile is written as soon as it is complete. A run that was stopped goes on where it was. Programs whose "
-      "tool is missing, or whose stress-ng is of another version than the labels', are skipped and listed with the "
-      "reason. Programs that do not compare between machines are excluded by the rules that the suite file "
-      "states.\nWith --here the corpus learns this machine as a platform with the times of the suite's programs; with "
-      "--slurm the nodes of each partition. Results are merged as they arrive.");
+      "perfcast writes each profile as soon as it is complete. If you stop it, the same command continues later. It "
+      "skips a program if its tool is missing, or if stress-ng here has another version than in the known times. It "
+      "lists what it skipped, with the reason. It also leaves out programs whose work depends on the machine; the "
+      "suite file says which.\nWith --here, this machine becomes a platform of the corpus, with the times of the "
+      "suite's programs. With --slurm, the nodes of each partition become platforms. Results are merged as they "
+      "arrive.");
   add_basic(*verb, "--suite", arguments->suite, "NAME|FILE",
             "The programs to run: cloud, apps, or your own suite file.");
   add_basic(*verb, "--here", arguments->here,
             "Times the programs natively and adds this machine to the corpus as a platform.");
   add_basic(*verb, "--slurm", arguments->slurm, "PARTITION,...",
             "Runs the suite on a node of each of these Slurm partitions, as a job array.");
-  add_advanced(
-      *verb, "--campaign", arguments->campaign, "FOLDER",
-      "The folder of a campaign through Slurm, shared with the nodes. By default campaigns/SUITE in your data folder.");
+  add_advanced(*verb, "--campaign", arguments->campaign, "FOLDER",
+               "With --slurm: the folder for jobs and results, which the nodes must share. Default: campaigns/SUITE in "
+               "your data folder.");
   add_advanced(*verb, "--no-wait", arguments->no_wait,
-               "Submits what is missing, merges what is done, and ends. The same command goes on later.");
-  add_advanced(*verb, "--shared-nodes", arguments->shared, "Lets tasks share a node with other jobs. Times suffer.");
+               "Submits what is missing, merges what is done, and ends. Run the same command again to continue.");
+  add_advanced(*verb, "--shared-nodes", arguments->shared,
+               "Lets tasks share a node with other jobs. The times get less accurate.");
   takes_duration(add_advanced(*verb, "--folder-lag", arguments->lag_s, "TIME",
-                              "Waits this long for a shared folder to show a result. Then a task that has ended "
-                              "without one has failed."),
+                              "Waits this long for the result of a task that has ended, since shared folders lag "
+                              "behind. After that the task counts as failed."),
                  true)
       ->capture_default_str();
   add_advanced(*verb, "--sbatch-option", arguments->sbatch, "OPTION",
                "Passes a further option to sbatch, such as --qos=low. Repeatable.")
       ->allow_extra_args(false);
-  add_advanced(*verb, "--stress-ng", arguments->stress_ng, "FILE",
-               "The stress-ng program. By default the one in PATH.");
+  add_advanced(*verb, "--stress-ng", arguments->stress_ng, "FILE", "The stress-ng program. Default: the one in PATH.");
   add_advanced(*verb, "--harness", arguments->harness, "FILE",
-               "The program perfcast-harness. By default the one beside perfcast, or in PATH.");
+               "The program perfcast-harness. Default: the one beside perfcast, or in PATH.");
   add_basic(*verb, "--only", arguments->only, "PATTERN",
             "Runs only the programs that match, such as 'compress.*'. Repeatable.");
   add_basic(*verb, "--profiles", arguments->profiles, "FOLDER",
-            "Keeps the profiles in this folder. By default profiles/SUITE in your data folder.");
+            "Keeps the profiles in this folder. Default: profiles/SUITE in your data folder.");
   add_basic(*verb, "--list", arguments->list, "Runs nothing. Says which programs would run, and why others would not.");
   add_advanced(*verb, "--again", arguments->again, "Also runs programs that have a valid profile already.");
   add_advanced(*verb, "--retime", arguments->retime,
-               "Times programs again that have a valid profile, and keeps the faster time.");
+               "Times programs again even if they have a valid profile, and keeps the faster time.");
   add_advanced(*verb, "--sampled", arguments->sampled,
-               "Takes sampled profiles, as predict does, to know what sampling costs. By default they are exact.");
+               "Samples each run, as predict does, so that you can see what sampling costs in accuracy. Default: exact "
+               "profiles.");
   add_advanced(*verb, "--windows", arguments->windows, "FOLDER",
-               "Keeps the windows of each profile as a trace in this folder.");
+               "Writes a trace of each program into this folder, for perfcast cores.");
   add_advanced(*verb, "--any-version", arguments->any_version,
-               "Takes a stress-ng of another version. Profiles say so.");
+               "Accepts another version of stress-ng. The profiles say so.");
   add_advanced(*verb, "--include-excluded", arguments->include_excluded,
-               "Also runs programs that the suite marks as not comparable.");
+               "Also runs the programs that the suite leaves out.");
   add_basic(*verb, "--repeats", arguments->repeats, "N", "Times each program natively this often.")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();

@@ -136,13 +136,13 @@ Status check_across(const CompareArguments& arguments) {
                                            {"--earlier", !arguments.earlier.empty()},
                                            {"--profile", !arguments.profile.empty()},
                                            {"--kind", arguments.kind != CompareArguments().kind}}) {
-      if (is_given) return wrong("only results from two machines have use for it", option, "--across beside it");
+      if (is_given) return wrong("this option is only for results from two machines", option, "--across, too");
     }
     return {};
   }
   if (arguments.b.empty()) return wrong("B is missing", "B", "a second file of results");
   if (arguments.by_counts())
-    return wrong("counts don't hang on the machine", "--measure", "without --across: perfcast compare A B");
+    return wrong("counts do not depend on the machine", "--measure", "without --across: perfcast compare A B");
   if (!arguments.between_sessions.empty())
     return wrong("servers differ by more than sessions do", "--between-sessions", "--across without it");
   if (!arguments.at.empty() || !arguments.build.empty() || arguments.bisect)

@@ -249,30 +249,30 @@ class CompareRun {
 
 void add_options(CLI::App& verb, CompareArguments& arguments) {
   add_basic(verb, "A", arguments.a, "A",
-            "The command to compare with, in quotes; or a file of results (hyperfine, Google Benchmark, "
-            "pytest-benchmark, JMH), or a profile.")
+            "The old command, in quotes; or a file of its results (hyperfine, Google Benchmark, pytest-benchmark, "
+            "JMH); or a profile.")
       ->required();
-  add_basic(verb, "B", arguments.b, "B", "The other command or file.");
+  add_basic(verb, "B", arguments.b, "B", "The new command or file.");
   add_basic(verb, "--measure", arguments.measure, "wall|cpu|instructions",
-            "What counts. Instructions need two runs of each and no quiet machine. They decide, too, where times "
-            "are not clear.")
+            "What is compared: wall time, CPU time, or the number of instructions. Instructions need only two runs of "
+            "each command, and the machine may be busy. If the times are not clear, the instructions decide.")
       ->check(CLI::IsMember({"wall", "cpu", "instructions"}))
       ->capture_default_str();
   add_basic(verb, "--time-limit,--budget", arguments.budget, "TIME",
-            "Ends the comparison after this time, counted runs included.")
+            "Ends the comparison after this time. The time of runs under the emulator counts, too.")
       ->capture_default_str();
   add_basic(verb, "--threshold", arguments.threshold, "PERCENT",
-            "Slowdown of B that you accept. A larger one ends with exit status 3.")
+            "The slowdown of B that you accept. If B is slower than that, the exit status is 3.")
       ->capture_default_str();
   add_advanced(verb, "--error", arguments.error, "RATE",
-               "The share of comparisons of two equal programs that may end as different.")
+               "How often perfcast may call two equal programs different, as a share of comparisons.")
       ->check(CLI::Range(1e-6, 0.5))
       ->capture_default_str();
-  add_advanced(verb, "--warmups", arguments.warmups, "N", "Runs each this often first. These runs don't count.")
+  add_advanced(verb, "--warmups", arguments.warmups, "N", "Runs each command this often before it measures.")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   add_advanced(verb, "--counted-runs", arguments.counted_runs, "N",
-               "Runs of each under an emulator, for counts; 0: none")
+               "Runs each command this often under an emulator that counts instructions. 0 skips it.")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   add_basic(verb, "--run-limit,--limit", arguments.limit, "TIME", "Ends any single run after this time, such as 60s.");
@@ -280,32 +280,35 @@ void add_options(CLI::App& verb, CompareArguments& arguments) {
   add_advanced(verb, "--log", arguments.log, "FILE", "Writes a line of JSON for each run, as it ends.");
   add_advanced(verb, "--accept-failure", arguments.accept_failure, "Also counts runs that fail.");
   add_advanced(verb, "--between-sessions", arguments.between_sessions, "PERCENT",
-               "Of two files: by how much times of one session differ from another's (one standard deviation), such "
-               "as 2%");
+               "With two files of results: how much the times of the same code differ from one session to another (one "
+               "standard deviation), such as 2%.");
   add_basic(verb, "--across", arguments.across,
-            "A and B are files of results from two machines: says what the machines alone explain, and whether what "
-            "is left is a change.");
+            "Compares files of results from two machines. It says how much of the difference comes from the machines, "
+            "and whether the rest is a change of the program.");
   add_advanced(verb, "--host-a", arguments.host_a, "HOST",
-               "Of --across, where A doesn't say it: the CPU model, an instance type such as aws:m7g.large, or a file "
-               "with what lscpu prints there");
-  add_advanced(verb, "--host-b", arguments.host_b, "HOST", "The same of B");
+               "With --across: A's machine, if file A does not name it: a CPU model, an instance type such as "
+               "aws:m7g.large, or a file with the output of lscpu.");
+  add_advanced(verb, "--host-b", arguments.host_b, "HOST", "With --across: B's machine, if file B does not name it.");
   add_advanced(verb, "--earlier", arguments.earlier, "FILE",
-               "Of --across: an earlier result of A's version on B's CPU model. Give several, if you have them.")
+               "With --across: an earlier result of A's version on B's CPU model. Repeatable.")
       ->allow_extra_args(false);
-  add_advanced(verb, "--profile", arguments.profile, "FILE",
-               "Of --across: the program's profile. Its forecast is the machines' factor.");
+  add_advanced(
+      verb, "--profile", arguments.profile, "FILE",
+      "With --across: the program's profile. perfcast forecasts from it how the two machines differ for this program.");
   add_advanced(verb, "--kind", arguments.kind, "GROUP",
-               "Of --across without a profile: programs of which kind say the machines' factor, such as compressor")
+               "With --across and no profile: judges how the two machines differ by programs of this kind, such as "
+               "application or compressor.")
       ->capture_default_str();
   add_basic(verb, "--at", arguments.at, "REVISION",
-            "A revision of this git repository. Give it twice, the older one first, with --build.")
+            "A revision of this git repository. Give two, the older one first, with --build.")
       ->allow_extra_args(false);
   add_basic(verb, "--build", arguments.build, "LINE",
-            "How a revision is built: a shell's command at the top of its tree. {tree} in A stands for the tree.");
+            "The shell line that builds a revision. It runs in the top folder of that revision's files. {tree} in A "
+            "stands for that folder.");
   add_advanced(verb, "--build-limit", arguments.build_limit, "TIME", "Ends a build after this time.");
   add_advanced(verb, "--trees", arguments.trees, "FOLDER",
-               "Keeps the revisions' trees in this folder, so that the next build is faster.");
-  add_basic(verb, "--bisect", arguments.bisect, "Finds the first revision between the two that is slow.");
+               "Keeps each revision's files in this folder, so that the next build is faster.");
+  add_basic(verb, "--bisect", arguments.bisect, "Finds the first slow revision between the two of --at.");
   add_advanced(verb, "--markdown", arguments.markdown, "Prints the result as Markdown, for a pull request.");
 }
 
@@ -321,10 +324,9 @@ void add_compare_command(CLI::App& app, CommandContext& context) {
                                    "perfcast compare '{tree}/prog' --build 'make -j4' --at v1.0 --at HEAD --bisect"},
                                   "compare"});
   verb->footer(
-      "perfcast runs A and B in turns, in an order that is drawn, until the answer is clear or the time ends, and "
-      "counts "
-      "instructions of both. Their input is empty, their output is discarded.\nExit status 3: B is slower beyond the "
-      "threshold; 4: not clear; 0: neither.");
+      "perfcast runs A and B in turns, in random order, until the answer is clear or the time is up. It also counts "
+      "the instructions of both. The commands get empty input, and their output is discarded.\nExit status: 3 if B is "
+      "slower by more than the threshold, 4 if the answer is not clear, else 0.");
   add_options(*verb, *arguments);
   add_common_options(*verb, context, kQuietOption | kSeedOption | kBundleOption);
   verb->callback([arguments, verb, &context] {

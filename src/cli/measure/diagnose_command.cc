@@ -181,30 +181,31 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
 void add_diagnose_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<DiagnoseArguments>();
   CLI::App* verb = add_verb(app, {"diagnose",
-                                  "Says why a program is slow here and what helps, and tries it where it can.",
+                                  "Says why a program is slow here, and tries what may help.",
                                   "-- COMMAND ARGS...",
                                   {"perfcast diagnose -- ./prog input.dat",
                                    "perfcast diagnose --threads 1,2,4 -- ./prog --threads {threads}"},
                                   "diagnose"});
   verb->footer(
-      "The command runs as you would run it: once as it is, once under an emulator that counts, and some ten times for "
-      "each "
-      "thing that is tried. What it writes it writes each time.");
+      "perfcast runs the command once as it is, once under an emulator that counts instructions, and about ten times "
+      "for each change that it tries. Each run writes the command's files again.");
   add_basic(*verb, "--proofs", arguments->proofs, "TIME",
-            "How long perfcast tries changes that may help. The word none tries nothing.")
+            "Tries changes that may help, for this long. The word none tries nothing.")
       ->capture_default_str();
   add_basic(*verb, "--run-limit,--limit", arguments->limit, "TIME",
             "Ends any single run after this time, such as 30s or 5m.");
-  add_basic(*verb, "--on", arguments->on, "PLATFORM", "Says which of the causes would matter on this platform.");
+  add_basic(*verb, "--on", arguments->on, "PLATFORM", "Also says which causes would matter on this platform.");
   add_basic(*verb, "--rebuild", arguments->rebuild, "LINE",
-            "How your program is built, with {flags} in the place of the compiler's flags. perfcast then tries other "
-            "flags in a copy.");
-  add_advanced(*verb, "--source", arguments->source, "FOLDER", "Folder that --rebuild builds in; by default this one");
+            "The shell line that builds your program, with {flags} instead of the compiler's flags. perfcast then "
+            "tries other flags, in a copy.");
+  add_advanced(*verb, "--source", arguments->source, "FOLDER",
+               "The folder in which --rebuild builds. Default: the current folder.");
   add_basic(*verb, "--threads", arguments->threads, "LIST",
-            "Runs the program with these numbers of threads, such as 1,2,4, or auto. {threads} in the command stands "
-            "for the number.");
-  add_advanced(*verb, "--bloat", arguments->bloat,
-               "Also which code is loaded, and what of it runs, file by file; counts the whole run");
+            "Runs the program with each of these numbers of threads, such as 1,2,4, or auto. Write {threads} in the "
+            "command where the number belongs.");
+  add_advanced(
+      *verb, "--bloat", arguments->bloat,
+      "Also shows how much code each file loads, and how much of it runs. This needs a count of the whole run.");
   add_basic(*verb, "--quick", arguments->quick, "Skips the emulated run. You learn nothing about caches and branches.");
   add_around_options(*verb, arguments->around);
   add_basic(*verb, "--report", arguments->report, "FILE", "Writes a page (HTML) with pictures.");

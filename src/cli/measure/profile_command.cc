@@ -145,35 +145,35 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
                                    "perfcast profile --phases auto -o p.json -- ./prog input.dat"},
                                   "profile"});
   verb->footer(
-      "The program runs natively, then once more under an emulator that counts. Its standard input, output, error and "
-      "exit "
-      "code pass through once, from the first run; all runs read the same input. What the program writes to files, it "
-      "writes each time.\nWithout -o a summary goes to stderr. With -o FILE the profile goes there as JSON. With "
-      "--json or -o - the profile goes to stdout, and the program's stdout is discarded, or goes to stderr with "
-      "--show-output.\nExit status: the program's own, 128+N if signal N killed it; 1 where it can't be measured, 2 "
-      "for bad usage.");
+      "perfcast runs the program natively a few times, then once under an emulator that counts its instructions. You "
+      "see the output of the first run, and its exit code is returned. All runs read the same standard input. Each run "
+      "writes its files again.\nWithout -o, a summary goes to stderr. With -o FILE, the profile goes into that file as "
+      "JSON. With --json or -o -, the profile goes to stdout. The program's stdout is then discarded; --show-output "
+      "sends it to stderr.\nExit status: that of the program, or 128+N if signal N killed it; 1 if the program can't "
+      "be measured, 2 for bad usage.");
   add_basic(*verb, "--time-limit,--limit", chosen->limit, "TIME",
-            "Ends the measurement after this time, such as 60s or 2m. By default it takes as long as it needs.");
+            "Ends the measurement after this time, such as 60s or 2m. Default: no limit.");
   CLI::Option* repeats = add_basic(*verb, "--repeats", chosen->repeats, "N",
                                    "Runs the program natively at most this often. Long programs run fewer times.")
                              ->check(CLI::Range(1, 1000))
                              ->capture_default_str();
   add_advanced(*verb, "--mix-only", chosen->mix_only,
-               "Takes the opcode mix alone: one emulated run and no native one.");
+               "Counts only how often each kind of instruction runs. This takes one emulated run and no native one.");
   CLI::Option* exact = add_basic(
       *verb, "--exact", chosen->exact,
-      "Simulates caches and branches all the time. By default perfcast samples windows, which is much faster.");
+      "Simulates caches and branches during the whole run. Default: only in short samples, which is much faster.");
   add_basic(*verb, "--quick", chosen->quick,
             "Measures once and samples less. The profile comes sooner and is less sure.")
       ->excludes(exact)
       ->excludes(repeats);
-  add_advanced(
-      *verb, "--windows", chosen->windows, "FILE",
-      "Writes pieces of what ran, instruction by instruction, into this file (perfcast.trace/1), for models of cores.");
+  add_advanced(*verb, "--windows", chosen->windows, "FILE",
+               "Writes a trace into this file (perfcast.trace/1): samples of the run, instruction by instruction. "
+               "perfcast cores reads it.");
   add_basic(*verb, "--phases", chosen->phases, "auto|N",
-            "Finds the phases of the run: auto, or this many. Read them with perfcast phases.");
+            "Finds this many phases in the run; with auto, perfcast chooses the number. perfcast phases shows them.");
   add_around_options(*verb, chosen->around);
-  add_advanced(*verb, "--cross-check", chosen->cross_check, "Also runs the program under cachegrind.");
+  add_advanced(*verb, "--cross-check", chosen->cross_check,
+               "Also runs the program under cachegrind, to check the counts.");
   add_common_options(*verb, context, kShowOutputOption | kQuietOption);
   const CLI::Option* output = verb->get_option("--output");
   verb->callback([chosen, output, &context] {

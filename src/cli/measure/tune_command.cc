@@ -304,41 +304,45 @@ class TuneRun {
 
 void add_options(CLI::App& verb, TuneArguments& arguments) {
   add_basic(verb, "--knob", arguments.knobs, "NAME=VALUES",
-            "A knob and its values, such as level=1..9, size=64,128@128 (with its default) or opt=-O2,-O3; repeatable.")
+            "A knob (something to choose) and its values, such as level=1..9, opt=-O2,-O3 or size=64,128@128; the "
+            "value after @ is the default. Repeatable.")
       ->allow_extra_args(false);
   add_basic(verb, "--space", arguments.space, "FILE",
-            "The file that names your knobs and their values (perfcast.tune/1).")
+            "Reads the knobs and their values from this file (perfcast.tune/1).")
       ->each([&arguments](const std::string&) { arguments.space_given = true; })
       ->capture_default_str();
-  add_basic(
-      verb, "--time-limit,--budget", arguments.budget, "TIME",
-      "Ends after this time: no run is begun then. A quarter is kept for the last comparison of best and default.")
+  add_basic(verb, "--time-limit,--budget", arguments.budget, "TIME",
+            "Starts no run after this time. The last quarter of it is for comparing the best setting with the default.")
       ->capture_default_str();
   add_basic(verb, "--trials", arguments.trials, "N",
-            "Tries at most this many settings. By default only the time decides.")
+            "Tries at most this many settings. Default: as many as the time allows.")
       ->check(CLI::Range(int64_t{1}, int64_t{1000000}));
-  add_advanced(verb, "--strategy", arguments.strategy, "NAME",
-               "surrogate, halving, random or annealing; with --replay also all")
+  add_advanced(
+      verb, "--strategy", arguments.strategy, "NAME",
+      "How the search chooses settings: surrogate, halving, random or annealing. With --replay, all compares them.")
       ->capture_default_str();
   add_basic(verb, "--repeats", arguments.repeats, "N", "Runs a setting this often before it counts as the best.")
       ->check(CLI::Range(int64_t{1}, int64_t{100}))
       ->capture_default_str();
-  add_basic(verb, "--run-limit,--limit", arguments.limit, "TIME",
-            "Ends any single run after this time. By default ten times as long as the default setting takes, and at "
-            "least 10s.");
+  add_basic(
+      verb, "--run-limit,--limit", arguments.limit, "TIME",
+      "Ends any single run after this time. Default: ten times the time of the default setting, and at least 10s.");
   add_around_options(verb, arguments.around);
   add_basic(verb, "--log", arguments.log, "FILE", "Writes a line of JSON for each run, as it ends.");
-  add_basic(verb, "--resume", arguments.resume, "Goes on where the log of an earlier search ends.");
-  add_advanced(verb, "--warm-start", arguments.warm_start, "LOG", "An earlier log to begin from; repeatable")
+  add_basic(verb, "--resume", arguments.resume, "Continues an earlier search where its --log ends.");
+  add_advanced(verb, "--warm-start", arguments.warm_start, "LOG",
+               "Starts from what the log of an earlier search found. Repeatable.")
       ->allow_extra_args(false);
   add_basic(verb, "--report", arguments.report, "FILE", "Writes a page (HTML) with pictures.");
-  add_advanced(verb, "--record", arguments.record, "FILE", "Measures every setting into this CSV file, for --replay.");
+  add_advanced(verb, "--record", arguments.record, "FILE",
+               "Measures every setting and writes the times into this CSV file, for --replay.");
   add_advanced(verb, "--replay", arguments.replay, "FILE",
-               "Tunes a recorded space: CSV with a column for each knob, time_s and valid.");
+               "Searches among the recorded times in this file and runs nothing. It is a CSV with a column for each "
+               "knob, time_s and valid.");
   add_advanced(verb, "--share", arguments.share, "PERCENT",
-               "Of a recorded space: how much is tried; 5% where it isn't given");
+               "With --replay: tries this share of the recorded settings. Default: 5%.");
   add_advanced(verb, "--seeds", arguments.seeds, "N",
-               "Of a recorded space: tunes it with this many seeds, from --seed on.")
+               "With --replay: repeats the search with this many seeds, starting at --seed.")
       ->check(CLI::Range(int64_t{1}, int64_t{100000}))
       ->capture_default_str();
 }
@@ -355,11 +359,11 @@ void add_tune_command(CLI::App& app, CommandContext& context) {
                       "perfcast tune --space tune.json --time-limit 20m --report tune.html -- make {flags}"},
                      "tune"});
   verb->footer(
-      "perfcast runs the command with different settings, chosen by what it found so far, until the time ends. Then it "
-      "runs the best and the default in turns, for the gain with its interval. In the command {name} stands for a "
-      "knob's value, {flags} for flags. Its input is empty. What the best prints is held beside what the default "
-      "prints. Settings that fail, hang, take too much memory or print "
-      "what a check refuses are counted and avoided. An interrupt ends the search with what there is.");
+      "Write {name} in the command where the value of knob NAME belongs, and {flags} where compiler flags belong. "
+      "perfcast runs the command with different settings until the time is up, and learns from each run what to try "
+      "next. Then it runs the best setting and the default in turns, to measure the gain. The command gets empty "
+      "input. perfcast says whether the best setting prints the same as the default. It avoids settings that fail, "
+      "hang, take too much memory or fail a check of their output. If you interrupt it, it reports what it has found.");
   arguments->verb = verb;
   add_options(*verb, *arguments);
   add_common_options(*verb, context, kQuietOption | kSeedOption | kThreadsOption);

@@ -169,7 +169,7 @@ int run_watch(const WatchArguments& arguments, const CommonOptions& options) {
   const auto summary = measure::watch_stream(*request);
   if (!summary) return report_error(summary.error(), options);
   if (!options.quiet) {
-    std::fprintf(stderr, "%llu rows of %zu metric%s%s: %llu alerts, of them %llu changes\n",
+    std::fprintf(stderr, "%llu rows of %zu metric%s%s: %llu alerts, and %llu of them are changes\n",
                  static_cast<unsigned long long>(summary->counts.rows), summary->columns,
                  summary->columns == 1 ? "" : "s",
                  summary->groups > 1 ? (" in " + std::to_string(summary->groups) + " groups").c_str() : "",
@@ -185,51 +185,53 @@ int run_watch(const WatchArguments& arguments, const CommonOptions& options) {
 void add_watch_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<WatchArguments>();
   CLI::App* verb = add_verb(app, {"watch",
-                                  "Watches a stream of metrics: what is unusual, since when, and which metrics.",
+                                  "Watches a stream of metrics, and says which are unusual and since when.",
                                   "",
                                   {"perfcast watch metrics.csv --group machine",
                                    "perfcast watch --prometheus http://localhost:9100/metrics --state watch.json"},
                                   "watch"});
   add_basic(*verb, "FILE", arguments->input, "FILE",
-            "The rows: CSV or JSON lines with a time and numbers. - is standard input.");
+            "The file with the rows: CSV or JSON lines, each with a time and numbers. - is standard input.");
   add_advanced(*verb, "--format", arguments->format, "FORMAT", "The form of the rows: detect, csv or json.")
       ->check(CLI::IsMember({"detect", "csv", "json"}))
       ->capture_default_str();
   add_advanced(*verb, "--time", arguments->time_column, "COLUMN",
-               "Column of times; by default time_s, timestamp or time");
+               "The column with the times. Default: time_s, timestamp or time.");
   add_basic(*verb, "--group", arguments->group_column, "COLUMN",
-            "Column that names the machine (or service) of a row. Each one is watched by itself.");
+            "The column that names the machine or service of a row. Each machine is watched by itself.");
   add_basic(*verb, "--follow", arguments->follow,
-            "Waits for more rows at the end of the file, through rotation and truncation.");
-  add_basic(*verb, "--prometheus", arguments->endpoint, "URL",
-            "Reads metrics from this address in the place of a file.");
+            "Waits for more rows at the end of the file. The file may be rotated or truncated meanwhile.");
+  add_basic(*verb, "--prometheus", arguments->endpoint, "URL", "Reads metrics from this address instead of a file.");
   add_advanced(*verb, "--interval", arguments->interval, "TIME",
-               "The time between scrapes (default 10s), or between rows that state no time (default 1s).");
-  add_advanced(*verb, "--scrapes", arguments->scrapes, "N", "End after so many; 0: never")->capture_default_str();
+               "With --prometheus: the time between two reads. Default: 10s. For rows without a time: the time between "
+               "two rows. Default: 1s.");
+  add_advanced(*verb, "--scrapes", arguments->scrapes, "N",
+               "With --prometheus: ends after this many reads. 0 means never.")
+      ->capture_default_str();
   add_basic(*verb, "--false-alarms", arguments->false_alarms, "N/TIME",
-            "How many alarms may come by chance, such as 1/d or 2/h.")
+            "How many false alarms you accept, such as 1/d (one a day) or 2/h.")
       ->capture_default_str();
   add_basic(*verb, "--warm-up", arguments->warm_up, "ROWS", "Learns from this many rows before it says anything.")
       ->capture_default_str();
   add_basic(*verb, "--season", arguments->season, "TIME",
-            "The usual pattern recurs after this time, such as 1d; or none.")
+            "The time after which the usual pattern repeats, such as 1d; or none.")
       ->capture_default_str();
   add_advanced(*verb, "--change-after", arguments->change_after, "TIME",
-               "Takes what stays unusual for this long for the new usual state.")
+               "Calls an unusual state a change, and the new normal, once it has lasted this long.")
       ->capture_default_str();
   add_basic(*verb, "--state", arguments->state, "FILE",
-            "Keeps what was learned in this file, so that a restart goes on from there.");
+            "Keeps what perfcast has learned in this file, and starts from it after a restart.");
   add_advanced(*verb, "--max-metrics", arguments->most_metrics, "N",
-               "Columns that are watched; further ones are left out")
+               "Watches at most this many columns, and leaves out the others.")
       ->check(CLI::Range(1, 500))
       ->capture_default_str();
   add_advanced(*verb, "--max-groups", arguments->most_groups, "N",
-               "Groups that are watched; rows of others are left out")
+               "Watches at most this many groups, and leaves out the rows of others.")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->footer(
-      "Alerts are JSON lines (perfcast.alert/1) with --json, with -o, or where standard output is no terminal. At the "
-      "end stderr says what was wrong with the stream.");
+      "Alerts are JSON lines (perfcast.alert/1) with --json, with -o, or if standard output is not a terminal. At the "
+      "end, perfcast tells on stderr what was wrong with the rows.");
   add_common_options(*verb, context, kQuietOption | kSeedOption);
   verb->callback([arguments, &context] {
     context.run = [arguments, &context] { return run_watch(*arguments, context.options); };

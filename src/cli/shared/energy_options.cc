@@ -59,7 +59,7 @@ Result<program::ProgramPowerModel> power_model_of(const std::string& text) {
   const std::string platform =
       equals == std::string::npos ? "" : std::string(trim(std::string_view(text).substr(0, equals)));
   if (platform.empty() || equals + 1 == text.size())
-    return usage_error("bad-usage", "'" + printable(text) + "' names no model of power", "--power-model", form);
+    return usage_error("bad-usage", "'" + printable(text) + "' names no power model", "--power-model", form);
   auto given = read_program_power_model(std::string_view(text).substr(equals + 1), form);
   if (given) given->platform = platform;
   return given;
@@ -147,14 +147,13 @@ Result<program::ProgramPowerModel> read_program_power_model(std::string_view tex
         return usage_error("bad-usage", "'" + printable(value) + "' is no number of CPUs", "--power-model",
                            "such as cpus=64");
     } else {
-      return usage_error("bad-usage", "'" + printable(key) + "' says nothing of a model of power", "--power-model",
-                         form);
+      return usage_error("bad-usage", "'" + printable(key) + "' is no part of a power model", "--power-model", form);
     }
     rest = rest.substr(0, comma);
   }
   given.source = std::string(rest);
   if (given.source.empty())
-    return usage_error("bad-usage", "'" + printable(text) + "' names no model of power", "--power-model", form);
+    return usage_error("bad-usage", "'" + printable(text) + "' names no power model", "--power-model", form);
   if (Status there = check_named_file("--power-model", given.source); !there) return there.error();
   auto model = read_power_model(given.source);
   if (!model) return model.error();
@@ -164,8 +163,8 @@ Result<program::ProgramPowerModel> read_program_power_model(std::string_view tex
 
 void add_power_options(CLI::App& verb, EnergyOptions& options) {
   add_advanced(verb, "--power", options.power, "FILE",
-               "Reads the CPUs' thermal design powers from this file (JSON, perfcast.platform-power/1). By default the "
-               "shipped one.")
+               "Reads the CPUs' thermal design powers from this file (JSON, perfcast.platform-power/1). Default: the "
+               "shipped file.")
       ->group(kEnergyGroup);
   add_advanced(verb, "--measured-energy", options.measured, "PLATFORM=JOULES",
                "The joules that a run of this program took on a platform. They improve all other energies. Repeatable.")
@@ -173,8 +172,8 @@ void add_power_options(CLI::App& verb, EnergyOptions& options) {
       ->allow_extra_args(false)
       ->group(kEnergyGroup);
   add_advanced(verb, "--power-model", options.models, "PLATFORM=FILE",
-               "Takes the joules on a platform from this model of `perfcast power fit`, of a machine with N CPUs full "
-               "of the program. Its form is PLATFORM=FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]. Repeatable.")
+               "Computes the joules on a platform with this model of `perfcast power fit`, for a machine whose N CPUs "
+               "all run the program. Its form is PLATFORM=FILE[,cpus=N][,machine=NAME][,clock=2.4GHz]. Repeatable.")
       ->take_all()
       ->allow_extra_args(false)
       ->group(kEnergyGroup);
@@ -185,25 +184,27 @@ void add_energy_options(CLI::App& verb, EnergyOptions& options) {
                "Shows the joules of a run beside its time, if a platform's power is known.")
       ->group(kEnergyGroup);
   add_power_options(verb, options);
-  CLI::Option* frequencies =
-      add_advanced(verb, "--frequencies", options.frequencies, "FILE",
-                   "CSV (frequency_hz, active_w, idle_w), or FILE[,cpus=N][,machine=NAME] of `perfcast power fit` with "
-                   "samples at several clocks: time and joules over the clock, and the best")
-          ->group(kEnergyGroup);
-  add_advanced(verb, "--frequencies-of", options.frequencies_of, "PLATFORM", "Whose clock that is; default: the host's")
+  CLI::Option* frequencies = add_advanced(verb, "--frequencies", options.frequencies, "FILE",
+                                          "Forecasts time and joules at each clock, and names the best clock. FILE is "
+                                          "a CSV with frequency_hz, active_w and idle_w, or a model of `perfcast power "
+                                          "fit` from samples at several clocks: FILE[,cpus=N][,machine=NAME].")
+                                 ->group(kEnergyGroup);
+  add_advanced(verb, "--frequencies-of", options.frequencies_of, "PLATFORM",
+               "The platform that the clocks of --frequencies belong to. Default: the host.")
       ->needs(frequencies)
       ->group(kEnergyGroup);
   add_advanced(verb, "--frequency", options.frequency, "CLOCK",
-               "The clock that its time is of, such as 3.2GHz; default: the highest of the file")
+               "The clock at which the forecast time holds, such as 3.2GHz. Default: the highest clock of the file.")
       ->needs(frequencies)
       ->group(kEnergyGroup);
   add_advanced(verb, "--memory-share", options.memory_share, "SHARE",
-               "Share of that time that waits for memory; default: by the model of its core")
+               "The share of the forecast time during which the program waits for memory, such as 0.3. Default: what "
+               "the model of the core says.")
       ->check(CLI::Range(0.0, 1.0))
       ->needs(frequencies)
       ->group(kEnergyGroup);
   add_advanced(verb, "--period", options.period, "TIME",
-               "A run is due every so often. Idle power counts until the next one.")
+               "Starts a run once per this time, such as 10s. The idle power until the next run is added.")
       ->needs(frequencies)
       ->group(kEnergyGroup);
 }

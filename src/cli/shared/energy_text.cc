@@ -89,11 +89,12 @@ std::string energy_as_table(const program::ForecastReport& report, const Forecas
   }
   if (table.rows() == 0) return "";
   std::string text = "\n" + shown_table(table, view);
-  if (hidden > 0) text += fmt::format("{} platforms more: --all; or narrow the table with --filter\n", hidden);
+  if (hidden > 0) text += fmt::format("{} more platforms: --all shows them, --filter narrows the table\n", hidden);
   if (unknown > 0) {
-    text +=
-        fmt::format("{} platform{} without: nobody states the power of what their names hide (--json says of each)\n",
-                    unknown, unknown == 1 ? "" : "s");
+    text += fmt::format(
+        "{} platform{} not listed: the name does not say which CPU it is, so its power is unknown (--json has each "
+        "reason)\n",
+        unknown, unknown == 1 ? "" : "s");
   }
   return text;
 }
@@ -127,10 +128,11 @@ std::string frequencies_as_table(const program::ForecastReport& report, const Fo
     cells.push_back(join(words, ", "));
     table.add_row(std::move(cells));
   }
-  std::string text =
-      fmt::format("over the clock of {}: the program waits for memory {:.0f}% of the time ({}), the time is at {}",
-                  printable(found.platform), 100 * found.memory_ratio, found.memory_source,
-                  program::in_unit(found.time_at_hz, "Hz"));
+  std::string text = fmt::format(
+      "time and energy by clock on {}: the program waits for memory {:.0f}% of the time ({}); the forecast time holds "
+      "at {}",
+      printable(found.platform), 100 * found.memory_ratio, found.memory_source,
+      program::in_unit(found.time_at_hz, "Hz"));
   if (found.period_s) text += fmt::format("; a run every {}", human_seconds(*found.period_s));
   return "\n" + folded(text) + shown_table(table, view);
 }
@@ -191,9 +193,10 @@ std::string energy_run_text(const EnergyRun& run) {
   if (table.rows() > 0) {
     text += "\n" + table.to_text();
     text += run.idle_s > 0
-                ? folded(fmt::format("idle was measured for {} before; it is in \"energy\", not in \"above idle\"",
-                                     human_seconds(run.idle_s)))
-                : folded("idle was not measured: it is in \"energy\"");
+                ? folded(fmt::format(
+                      "the idle machine was measured for {} before; its power is in \"energy\", not in \"above idle\"",
+                      human_seconds(run.idle_s)))
+                : folded("the idle machine was not measured; its power is in \"energy\"");
     text += folded(
         "+- is the uncertainty of the readings. It includes the meter's accuracy if the meter states one (--list)");
   }

@@ -50,7 +50,7 @@ std::string platforms_as_table(const program::ForecastReport& report, const Fore
   keep_rows(table, shown_rows);
   std::string text = rows_text(table, {.is_markdown = view.is_markdown});
   if (const size_t hidden = report.rows.size() - shown_rows.size(); hidden > 0) {
-    text += fmt::format("{} platforms more: --all; or narrow the table with --filter\n", hidden);
+    text += fmt::format("{} more platforms: --all shows them, --filter narrows the table\n", hidden);
   }
   return text;
 }
@@ -160,14 +160,15 @@ std::string cores_as_table(const program::ForecastReport& report, const Forecast
                    core_bounds_in_words(row.cycles_ratio_by_bound) + (row.is_host ? "  this host" : "")});
   }
   return "\n" + shown(table, view) +
-         (foreign ? "*: another instruction set; the same instructions are taken for its own\n" : "");
+         (foreign ? "*: this core has another instruction set; perfcast assumes that it runs the same instructions\n"
+                  : "");
 }
 
 std::string programs_as_table(const program::ForecastReport& report, const ForecastView& view) {
   if (report.programs.empty()) return "";
   TextTable table;
   table.add_column("program", TextTable::Align::kLeft);
-  table.add_column("runs a round", TextTable::Align::kRight);
+  table.add_column("runs per round", TextTable::Align::kRight);
   table.add_column("of its time", TextTable::Align::kRight);
   table.add_column("nearest", TextTable::Align::kLeft);
   for (const program::WorkloadProgram& program : report.programs) {
@@ -196,7 +197,7 @@ std::string breakdown_as_text(const program::ForecastReport& report, const Forec
       against ? name(*against) : fmt::format("the mean over {} platforms", report.forecast_names.size());
   const program::Spread spread = program::spread_of(attribution, static_cast<int64_t>(report.breakdown->platform),
                                                     against ? static_cast<int64_t>(*against) : -1);
-  std::string text = "\n" + lines_of("", "  ", "taken apart: " + platform + " against " + other) +
+  std::string text = "\n" + lines_of("", "  ", "input by input: " + platform + " against " + other) +
                      lines_of("  by ", "     ", program::method_in_words(attribution));
   if (const std::string line = program::spread_line(spread, platform); !line.empty()) {
     text += lines_of("  compared with a typical program, ", "  ", line);
@@ -325,8 +326,8 @@ std::string certainty_line(const program::ForecastReport& report, const Forecast
   for (const program::Neighbour& neighbour : report.nearest) names.push_back(neighbour.program);
   const std::string nearest = names.empty() ? "" : " (nearest: " + join(names, ", ") + ")";
   if (report.in_distribution) return "how sure: in distribution" + nearest + "\n";
-  return "how sure: " + coloured("OUT OF DISTRIBUTION", kRed, view) + ": intervals are widened, nothing is promised" +
-         nearest + "\n";
+  return "how sure: " + coloured("OUT OF DISTRIBUTION", kRed, view) +
+         ": the intervals are wider, and may still be too narrow" + nearest + "\n";
 }
 
 // The machine that the profile is of. `explain`: also how it was recognised.
@@ -335,8 +336,8 @@ std::string host_line(const program::ForecastReport& report, bool explain) {
   if (!report.host) {
     const bool has_seconds = std::any_of(report.rows.begin(), report.rows.end(),
                                          [](const program::PlatformRow& row) { return row.time_s.has_value(); });
-    return line + "; like no known platform" +
-           (has_seconds ? "; seconds follow from times that were measured elsewhere\n" : ", so no seconds\n");
+    return line + "; similar to no known platform" +
+           (has_seconds ? "; seconds come from times that were measured elsewhere\n" : ", so no seconds\n");
   }
   const std::string name = printable(report.host_platform->name);
   if (report.host->certainty != program::HostMatch::Certainty::kName) {
@@ -346,7 +347,7 @@ std::string host_line(const program::ForecastReport& report, bool explain) {
   }
   if (explain && report.host_cpu != report.host_platform->name) line += " (" + report.host->how + ")";
   if (explain && !report.host_runners_up.empty())
-    line += ", also near: " + printable(join(report.host_runners_up, ", "));
+    line += "; also similar: " + printable(join(report.host_runners_up, ", "));
   if (report.host_time_s) line += "; " + human_seconds(*report.host_time_s) + " here";
   return explain ? lines_of("", "  ", line) : line + "\n";
 }

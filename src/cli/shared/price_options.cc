@@ -29,9 +29,10 @@ Result<program::PriceOptions> price_options_of(const PriceArguments& arguments) 
 
 void add_price_options(CLI::App& verb, PriceArguments& arguments, const std::string& text, const std::string& group) {
   CLI::Option* prices = add_basic(verb, "--prices", arguments.path, "FILE", text);
-  CLI::Option* region = add_advanced(verb, "--region", arguments.region, "NAME",
-                                     "The region whose prices count, such as eu-west-1. By default the one with most.")
-                            ->needs(prices);
+  CLI::Option* region =
+      add_advanced(verb, "--region", arguments.region, "NAME",
+                   "Takes the prices of this region, such as eu-west-1. Default: the region with the most prices.")
+          ->needs(prices);
   CLI::Option* spot =
       add_advanced(verb, "--spot", arguments.spot, "Takes the price list's spot prices.")->needs(prices);
   CLI::Option* rate =

@@ -18,11 +18,12 @@ void add_table_options(CLI::App& verb, TableArguments& arguments) {
   add_advanced(verb, "--platforms", arguments.platforms, "NAME,...", "Takes only these platforms, by id or name.");
   add_advanced(
       verb, "--every-profile", arguments.every_profile,
-      "Takes each profile of a program as a sample of its own, for counters that were taken on every platform.");
-  add_advanced(verb, "--source", arguments.source, "KIND",
-               "How the platform that a profile was taken on enters the inputs: one-hot (a column for each), facts "
-               "(its clock, caches, bandwidth, ...) or none. auto is one-hot where profiles have other counters than "
-               "ours. nncost and physics see the instruction mix alone.")
+      "Uses every profile of a program as a separate sample. Use it if the counters were taken on every platform.");
+  add_advanced(
+      verb, "--source", arguments.source, "KIND",
+      "What models learn about the platform on which a profile was taken: one-hot (a column for each platform), facts "
+      "(its clock, caches, bandwidth, ...) or none. auto means none for profiles by perfcast, and one-hot for counters "
+      "of other tools. The models nncost and physics use only the instruction mix.")
       ->check(CLI::IsMember({"auto", "one-hot", "facts", "none"}))
       ->capture_default_str();
   add_advanced(verb, "--features", arguments.features, "SET",
@@ -32,17 +33,18 @@ void add_table_options(CLI::App& verb, TableArguments& arguments) {
   add_advanced(verb, "--complete", arguments.complete_rows,
                "Takes only programs that were measured on all of the platforms.");
   add_advanced(verb, "--minimum-coverage", arguments.minimum_coverage, "SHARE",
-               "Leaves out platforms that were measured on a smaller share of the programs.")
+               "Leaves out platforms that were measured on a smaller share of the programs than this.")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   add_advanced(verb, "--minimum-programs", arguments.minimum_programs, "N",
-               "Leaves out platforms that were measured on fewer programs, in place of --minimum-coverage. It is for a "
-               "corpus of several sources.")
+               "Leaves out platforms that were measured on fewer programs than this. It replaces --minimum-coverage, "
+               "for a corpus of several sources.")
       ->check(CLI::Range(0, 1000000));
   add_advanced(verb, "--segments", arguments.segments, "NAME,...",
                "Takes only platforms of these segments: cloud, server, desktop.");
   add_advanced(verb, "--minimum-servers", arguments.minimum_servers, "N",
-               "Leaves out platforms with fewer servers. Of published means, results count.")
+               "Leaves out platforms that were measured on fewer servers than this. A published mean counts as one "
+               "server for each of its results.")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
 }

@@ -232,7 +232,7 @@ TEST_F(TableOptionsTest, ScheduleRefusesEachWhereNoCorpusIsRead) {
     const Outcome refused =
         perfcast("schedule simulate --synthetic --jobs 10 " + option->get_name() + (flag ? "" : " " + value));
     EXPECT_EQ(refused.exit_code, 2) << option->get_name();
-    EXPECT_THAT(refused.text, HasSubstr(option->get_name() + " is of no use with --synthetic"));
+    EXPECT_THAT(refused.text, HasSubstr(option->get_name() + " has no effect with --synthetic"));
   }
 }
 

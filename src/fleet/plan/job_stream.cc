@@ -25,7 +25,7 @@ constexpr int64_t kGavelServers = 36;  // of each platform, in the paper
 using OptionalCluster = std::optional<Cluster>;
 
 Error needs_cluster(const std::string& source) {
-  return usage_error("needs-cluster", source + " says nothing of the machines", "cluster", "a cluster");
+  return usage_error("needs-cluster", source + " does not name the machines", "cluster", "a cluster");
 }
 
 Status check_above_0(const std::optional<double>& value, const char* field, const char* example) {

@@ -82,13 +82,14 @@ void EnergyAccumulator::sum_counter(double begin_s, double end_s, MeterEnergy& r
   }
   if (result.wraps > 0) {
     result.warnings.push_back(
-        {"counter-wrapped", fmt::format("the counter began anew {} time{} at {:.6g} J: added up", result.wraps,
-                                        result.wraps == 1 ? "" : "s", facts_.range_joules)});
+        {"counter-wrapped",
+         fmt::format("the counter restarted from 0 {} time{}, each time after {:.6g} J; perfcast added these joules",
+                     result.wraps, result.wraps == 1 ? "" : "s", facts_.range_joules)});
   }
   if (unsure_s > 0) {
     result.warnings.push_back(
-        {"wraps-unsure", fmt::format("for {} the counter was read so rarely that at {:.0f} W it could have begun anew "
-                                     "more than once, which nothing shows",
+        {"wraps-unsure", fmt::format("for {} the counter was read so rarely that it could have restarted more than "
+                                     "once at {:.0f} W; perfcast can't see that",
                                      human_seconds(unsure_s), kMostWatts)});
   }
   // What lies outside of the readings is taken to draw as much; readings that reach a little further are taken as they

@@ -107,11 +107,11 @@ class LogMeter : public Meter {
     facts_.name = path_;
     facts_.kind = "csv";
     facts_.scope = EnergyScope::kOther;
-    facts_.covers = "what hangs on the external meter";
+    facts_.covers = "the machine that the external meter measures";
     facts_.unit = "W";
     facts_.reading = MeterReading::kLog;
     facts_.interval_s = kUnknown;
-    facts_.accuracy = "not stated in the file: the meter's own";
+    facts_.accuracy = "that of the meter; the file does not state it";
   }
 
   Result<std::optional<double>> read() override { return std::optional<double>(); }

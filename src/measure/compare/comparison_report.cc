@@ -59,7 +59,7 @@ std::string more_instructions(const Comparison& comparison) {
 }
 
 std::string what_is_open(const Comparison& comparison) {
-  if (!std::isfinite(comparison.upper)) return "so few runs tell nothing";
+  if (!std::isfinite(comparison.upper)) return "there were too few runs";
   const std::string slower = percent(std::abs(comparison.upper - 1), 1);
   if (comparison.lower > 1)
     return fmt::format("B is slower, by {} to {}; the threshold is {:g}%", percent(comparison.lower - 1, 1), slower,
@@ -82,7 +82,7 @@ std::string counted_verdict(const Comparison& comparison) {
     case CompareVerdict::kFaster:
       return fmt::format("B is faster by counts: {}; {}", counted, unclear);
     default:
-      return fmt::format("no difference that counts: {}, and times within {}", counted,
+      return fmt::format("no relevant difference: {}, and times within {}", counted,
                          percent(std::max(comparison.upper - 1, 1 - comparison.lower), 1));
   }
 }
@@ -102,7 +102,7 @@ std::string verdict_line(const Comparison& comparison) {
       return fmt::format("B is slower by {}, which the threshold of {:g}% allows ({})", change(comparison),
                          100 * comparison.threshold_ratio, how);
     case CompareVerdict::kNoDifference:
-      return fmt::format("no difference that counts ({})", how);
+      return fmt::format("no relevant difference ({})", how);
     case CompareVerdict::kUnclear:
       break;
   }

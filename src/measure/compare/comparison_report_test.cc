@@ -74,7 +74,7 @@ TEST(ComparisonReport, SaysWhatIsNotClearAndWhatCountsDecided) {
   counted.counts.front() = {"instructions_count", 2e9, 2e9, 1, 0, false};
   counted.lower = 0.99;
   EXPECT_THAT(verdict_line(counted),
-              testing::StartsWith("no difference that counts: the same instructions, and times within 2.8% ("));
+              testing::StartsWith("no relevant difference: the same instructions, and times within 2.8% ("));
 }
 
 TEST(ComparisonReport, TextAndMarkdownHaveTheSameNumbers) {

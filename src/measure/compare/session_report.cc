@@ -42,7 +42,7 @@ std::string range(const SessionRow& row) {
 std::string unmatched_text(const std::vector<std::string>& names, const char* where) {
   std::vector<std::string> shown(names.begin(),
                                  names.begin() + static_cast<ptrdiff_t>(std::min(kNamesShown, names.size())));
-  std::string text = fmt::format("in {} alone: {}", where, join(shown, ", "));
+  std::string text = fmt::format("only in {}: {}", where, join(shown, ", "));
   if (names.size() > kNamesShown) text += fmt::format(" and {} more", names.size() - kNamesShown);
   return text;
 }
@@ -60,14 +60,14 @@ std::string verdict_line(const SessionComparison& comparison) {
            : faster  ? fmt::format("B is faster: it takes {:.1f}% less", 100 * (1 - row.ratio))
            : allowed ? fmt::format("B is slower by {:.1f}%, which the threshold of {:g}% allows", 100 * (row.ratio - 1),
                                    100 * comparison.threshold_ratio)
-           : row.verdict == CompareVerdict::kNoDifference ? "no difference that counts"
+           : row.verdict == CompareVerdict::kNoDifference ? "no relevant difference"
                                                           : "not clear";
   } else {
     text =
         fmt::format("{} of {} benchmarks {} slower in B, {} faster", slower, all, slower == 1 ? "is" : "are", faster);
     if (allowed > 0) text += fmt::format(", {} slower by no more than the threshold", allowed);
   }
-  return fmt::format("{} ({} time, two sessions; all {:g}% intervals together)", text,
+  return fmt::format("{} ({} time, two sessions; all intervals together hold with {:g}% confidence)", text,
                      comparison.time == ComparedTime::kWall ? "wall" : "CPU", 100 * (1 - comparison.error_ratio));
 }
 

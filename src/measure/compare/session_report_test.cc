@@ -23,7 +23,8 @@ SessionComparison two() {
 
 TEST(SessionReport, SaysHowManyAreSlower) {
   EXPECT_EQ(verdict_line(two()),
-            "1 of 2 benchmarks is slower in B, 0 faster (wall time, two sessions; all 95% intervals together)");
+            "1 of 2 benchmarks is slower in B, 0 faster (wall time, two sessions; all intervals together hold with 95% "
+            "confidence)");
   SessionComparison one = two();
   one.rows.erase(one.rows.begin());
   EXPECT_THAT(verdict_line(one), HasSubstr("B is slower by 50.0% (wall"));

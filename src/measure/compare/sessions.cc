@@ -74,7 +74,7 @@ std::vector<Pair> pairs_of(const ResultFile& a, const ResultFile& b, SessionComp
   if (a.benchmarks.size() == 1 && b.benchmarks.size() == 1) {
     pairs.push_back({&a.benchmarks[0], &b.benchmarks[0]});
     if (a.benchmarks[0].name != b.benchmarks[0].name) {
-      result.notes.push_back(fmt::format("B's benchmark is another: {}", printable(b.benchmarks[0].name)));
+      result.notes.push_back(fmt::format("B has another benchmark: {}", printable(b.benchmarks[0].name)));
     }
     return pairs;
   }
@@ -146,25 +146,25 @@ void add_notes(const ResultFile& a, const ResultFile& b, const SessionRequest& r
     for (const std::string& note : file->notes) result.notes.push_back((file == &a ? "A: " : "B: ") + note);
   }
   if (a.tool != b.tool)
-    result.notes.push_back("A is of " + a.tool + ", B of " + b.tool + ": they may time differently");
+    result.notes.push_back("A's results come from " + a.tool + ", B's from " + b.tool +
+                           "; these tools may measure time differently");
   if (result.is_estimated) {
     result.notes.push_back(
-        fmt::format("the runs were not in turns: that a benchmark differs by {:.1f}% (one standard deviation) from one "
-                    "session to another is "
-                    "taken from the other benchmarks",
+        fmt::format("the runs of A and B were not in turns. By the other benchmarks, times differ by {:.1f}% (one "
+                    "standard deviation) from one session to another",
                     100 * result.rows.front().between_sessions));
   } else {
     result.notes.push_back(
-        fmt::format("the runs were not in turns: that a benchmark differs by {:.1f}% (one standard deviation) from one "
-                    "session to another is "
-                    "{}; perfcast compare \"command A\" \"command B\" runs them in turns",
+        fmt::format("the runs of A and B were not in turns. Times differ by {:.1f}% (one standard deviation) from one "
+                    "session to another, as {}; perfcast compare \"command A\" \"command B\" runs them in turns",
                     100 * result.rows.front().between_sessions, request.between_sessions ? "given" : "assumed"));
   }
   const double shift = std::log(result.median_ratio);
   if (result.is_estimated && result.rows.size() > kFewestOthers && std::abs(shift) > 0.02) {
-    result.notes.push_back(fmt::format(
-        "half of the benchmarks take {:.3f} times as long or {}: files can't tell the machine from the change there",
-        result.median_ratio, shift > 0 ? "more" : "less"));
+    result.notes.push_back(
+        fmt::format("half of the benchmarks take {:.3f} times as long or {}; from files alone, perfcast can't tell the "
+                    "machine from the change",
+                    result.median_ratio, shift > 0 ? "more" : "less"));
   }
 }
 

@@ -227,7 +227,7 @@ class WatchRun {
         last_failure = taken.error().message;
         if (failures++ == 0) {
           request_.note(request_.endpoint + ": " + taken.error().message +
-                        "; it is asked again, ever more seldom up to every 5 minutes");
+                        "; perfcast tries again, at growing intervals of up to 5 minutes");
         }
         reader.forget();
       } else {

@@ -256,9 +256,8 @@ Result<fleet::ProgramMix> make_program_mix(const program::TrainingTable& table, 
   const bool any_instance =
       std::any_of(machines.begin(), machines.end(), [](const auto& machine) { return machine.server.has_value(); });
   if (any_instance && request.scaling == nullptr) {
-    return Error{
-        "empty-corpus", "no server of the corpus ran programs as many copies", request.corpus,
-        "a corpus with whole machines (perfcast import sparecores), or CPU models in the place of instance types"};
+    return Error{"empty-corpus", "no server of the corpus ran programs as many copies", request.corpus,
+                 "a corpus with whole machines (perfcast import sparecores), or CPU models instead of instance types"};
   }
   const auto all = any_instance ? TimesOnInstances(table, cluster, machines, request).run()
                                 : times_on_platforms(table, machines, request);

@@ -161,12 +161,14 @@ std::string cores_text(const CoreReport& report) {
                    core_bounds_in_words(bound_ratios(report.results[i])) +
                        (design.name == report.host_design ? "  this host" : "")});
   }
-  std::string text =
-      fmt::format("{} ({}), {} instructions by its pieces; a model of one core, nothing learned from run times\n\n{}",
-                  printable(report.program), join(report.instruction_sets, ", "),
-                  human_number(report.results.empty() ? 0 : report.results[0].instructions_count), table.to_text());
-  text += "\nGHz: typical for servers with that core. Prefetchers, other cores and the kernel: docs/cores.md\n";
-  if (foreign) text += "*: another instruction set; the same instructions are taken for its own\n";
+  std::string text = fmt::format(
+      "{} ({}), {} instructions, estimated from the samples in the trace; the models are of one core and use no "
+      "measured times\n\n{}",
+      printable(report.program), join(report.instruction_sets, ", "),
+      human_number(report.results.empty() ? 0 : report.results[0].instructions_count), table.to_text());
+  text += "\nGHz is typical for servers with that core. docs/cores.md says what the models leave out.\n";
+  if (foreign)
+    text += "*: this core has another instruction set; perfcast assumes that it runs the same instructions\n";
   return text;
 }
 

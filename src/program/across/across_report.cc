@@ -29,7 +29,7 @@ std::string in_words(const AcrossComparison& comparison) {
     case CompareVerdict::kBelowThreshold:
       return fmt::format("B is slower, by no more than the threshold of {:g}%", 100 * comparison.threshold_ratio);
     case CompareVerdict::kNoDifference:
-      return "no difference that counts";
+      return "no relevant difference";
     case CompareVerdict::kUnclear:
       break;
   }
@@ -43,18 +43,19 @@ std::string basis_of(const AcrossComparison& comparison) {
                        factor.machines[1].cpu);
   if (factor.basis == "servers") return "servers of one CPU model";
   if (factor.basis == "profile") return "the forecast of the profile";
-  if (factor.basis == "all") return fmt::format("{} families of programs that were timed on both", factor.families);
-  return fmt::format("{} families of the kind '{}' that were timed on both", factor.families, factor.basis);
+  if (factor.basis == "all")
+    return fmt::format("{} families of programs that were timed on both machines", factor.families);
+  return fmt::format("{} families of the kind '{}' that were timed on both machines", factor.families, factor.basis);
 }
 
 std::string verdict_lines(const AcrossComparison& comparison) {
   const double sure = 100 * (1 - comparison.error_ratio);
   const bool is_left = is_changed(comparison.verdict);
-  std::string text =
-      fmt::format("{}{}: B takes {:.2f} times as long as A; {} the machines alone explain {:.2f} .. {:.2f} times",
-                  comparison.has_several() ? "all together: " : "", in_words(comparison), comparison.measured_ratio,
-                  is_left ? "but" : "and", comparison.expected_lower, comparison.expected_upper);
-  if (is_left) text += fmt::format(". {:.2f} times is left", comparison.ratio);
+  std::string text = fmt::format(
+      "{}{}: B takes {:.2f} times as long as A; the change of machine alone would give {:.2f} to {:.2f} times",
+      comparison.has_several() ? "all together: " : "", in_words(comparison), comparison.measured_ratio,
+      comparison.expected_lower, comparison.expected_upper);
+  if (is_left) text += fmt::format(". That leaves {:.2f} times for the program", comparison.ratio);
   text += fmt::format(" ({} time; {:g}% confidence)", comparison.time == measure::ComparedTime::kWall ? "wall" : "CPU",
                       sure);
   if (!comparison.has_several()) return text;
@@ -63,8 +64,8 @@ std::string verdict_lines(const AcrossComparison& comparison) {
                          [&](const AcrossRow& row) { return row.verdict == verdict; });
   };
   const auto slower = count(CompareVerdict::kSlower);
-  return text + fmt::format("\none by one, beside the others: {} of {} benchmarks {} slower in B, {} faster", slower,
-                            comparison.rows.size(), slower == 1 ? "is" : "are", count(CompareVerdict::kFaster));
+  return text + fmt::format("\none by one, each against the others: {} of {} benchmarks {} slower in B, {} faster",
+                            slower, comparison.rows.size(), slower == 1 ? "is" : "are", count(CompareVerdict::kFaster));
 }
 
 std::string range(double lower, double upper) {
@@ -109,8 +110,9 @@ std::string across_text(const AcrossComparison& comparison, const measure::Comma
                         printable(comparison.factor.machines[i].cpu), markdown && i == 0 ? "\n" : "");
   }
   text += "\n" + bold + verdict_lines(comparison) + bold + "\n\n";
-  text += fmt::format("expected of the machines: {:.3f} times A's time, from {}\n\n", comparison.expected_ratio,
-                      basis_of(comparison));
+  text +=
+      fmt::format("expected on B's machine without a change of the program: {:.3f} times A's time, judged by {}\n\n",
+                  comparison.expected_ratio, basis_of(comparison));
   TextTable table;
   table.add_column("benchmark", TextTable::Align::kLeft);
   for (const char* title : {"A", "expected", "B", "B / expected", "interval", "runs"})
@@ -129,9 +131,10 @@ std::string across_text(const AcrossComparison& comparison, const measure::Comma
     text += fmt::format("... and {} more without a clear change: --json has all\n", unchanged - kUnchangedShown);
   std::vector<std::string> notes = comparison.notes;
   if (comparison.has_several()) {
-    notes.insert(notes.begin(), fmt::format("expected in the table: A's time, times what all benchmarks have in common "
-                                            "({:.3f}); they differ by {:.1f}% from that, one standard deviation",
-                                            comparison.measured_ratio, 100 * comparison.apart_log));
+    notes.insert(notes.begin(),
+                 fmt::format("expected in the table is A's time multiplied by the ratio that all benchmarks share "
+                             "({:.3f}). Their own ratios differ from it by {:.1f}% (one standard deviation)",
+                             comparison.measured_ratio, 100 * comparison.apart_log));
   }
   for (const size_t i : {size_t{0}, size_t{1}}) {
     if (!comparison.unmatched[i].empty()) notes.push_back(unmatched_text(comparison.unmatched[i], i == 0 ? "A" : "B"));

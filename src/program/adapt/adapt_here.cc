@@ -37,19 +37,19 @@ void note_unsteadiness(const HereOutcome& outcome, std::vector<std::string>& not
   }
   if (static_cast<double>(unsteady) > kManyUnsteady * static_cast<double>(outcome.steps.size())) {
     notes.push_back(fmt::format(
-        "{} of {} programs took over {:.0f}% longer in one run than in another: intervals don't know of that", unsteady,
-        outcome.steps.size(), 100 * kSteadySpread));
+        "{} of {} programs took over {:.0f}% longer in one run than in another: the intervals don't allow for that",
+        unsteady, outcome.steps.size(), 100 * kSteadySpread));
   }
 }
 
 // Why what was done isn't enough to learn from; needed_s: that enough of it would take.
 Error too_few(const HereOutcome& outcome, const HereOptions& options, double needed_s) {
   const size_t done = outcome.steps.size();
-  const std::string passed_over = outcome.passed_over.empty() ? "" : "; passed over: " + outcome.passed_over.front();
+  const std::string passed_over = outcome.passed_over.empty() ? "" : "; left out: " + outcome.passed_over.front();
   if (outcome.stopped == "budget") {
     return usage_error(
         "short-budget",
-        done == 0 ? fmt::format("no telling program is done within {:.1f} s", options.budget_s)
+        done == 0 ? fmt::format("no program that would help finishes within {:.1f} s", options.budget_s)
                   : fmt::format("{} program{} done within {:.1f} s, and {} are needed to notice a wrong one", done,
                                 done == 1 ? " was" : "s were", options.budget_s, kFewestRuns),
         "budget_s",

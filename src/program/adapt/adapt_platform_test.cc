@@ -239,9 +239,9 @@ TEST(AdaptPlatform, OtherUnitsAreNoticed) {
 TEST(AdaptPlatform, RunsThatAreAllFarFromTheFactsAreDoubted) {
   EXPECT_EQ(all_beyond_facts({}), "");
   const double slow = std::log(7.0), half = std::log(1.2);
-  EXPECT_THAT(
-      all_beyond_facts({{slow, half}, {slow, half}, {slow - 0.1, half}}),
-      HasSubstr("all 3 runs took 6.3 to 7 times what this platform's facts say, whose own 90% interval is x/1.20"));
+  EXPECT_THAT(all_beyond_facts({{slow, half}, {slow, half}, {slow - 0.1, half}}),
+              HasSubstr("all 3 runs took 6.3 to 7 times as long as this platform's facts suggest, beyond their 90% "
+                        "interval (x/1.20)"));
   EXPECT_THAT(all_beyond_facts({{-slow, half}, {-slow, half}, {-slow, half}}), HasSubstr("all 3 runs took 0.14"));
   EXPECT_EQ(all_beyond_facts({{slow, half}, {slow, half}}), "");                 // too few to say so
   EXPECT_EQ(all_beyond_facts({{slow, half}, {slow, half}, {half, half}}), "");   // one is as the facts say

@@ -76,13 +76,18 @@ ReportTable suggestion_table(const AdaptReport& report) {
 std::string check_text(const TransferCheck& check) {
   if (check.programs == 0) return "";
   const std::string errors = fmt::format(
-      "each of the {} programs run here, forecast from the others, is off by {}; from facts alone by {}",
+      "each of the {} programs that ran here was also forecast from the others. These forecasts are off by {}, and "
+      "forecasts from facts alone by {}",
       check.programs, percent(std::expm1(check.runs_error_log)), percent(std::expm1(check.facts_error_log)));
-  const std::string share = check.share < 1 ? fmt::format("; {:.0f}% of what they say is taken, with which it is {}",
-                                                          100 * check.share, percent(std::expm1(check.kept_error_log)))
-                                            : "";
+  const std::string share =
+      check.share < 1
+          ? fmt::format(
+                ". perfcast applies {:.0f}% of the corrections that the runs suggest, which brings the error to {}",
+                100 * check.share, percent(std::expm1(check.kept_error_log)))
+          : "";
   return wrapped(check.gains() ? "cross-check: " + errors + share
-                               : "nothing gained: " + errors + ". Forecasts of other programs stay those from facts.",
+                               : "the runs don't improve other forecasts: " + errors +
+                                     ". Other programs are still forecast from facts alone.",
                  118, "", "  ") +
          "\n";
 }
@@ -115,17 +120,24 @@ std::string memory_text(const MemoryFacts& measured) {
   };
   add("bwmem_rd_16kib_per_vcpu_bytes_per_s", "a CPU reads 16 KiB at ", "B/s");
   add("bwmem_rd_256mb_per_vcpu_bytes_per_s", "256 MB at ", "B/s");
-  add("membench_latency_32kib_ns", "waits in 32 KiB ", "ns");
+  add("membench_latency_32kib_ns", "latency in 32 KiB ", "ns");
   add("membench_latency_512kib_ns", "in 512 KiB ", "ns");
   if (parts.empty()) return "";
   return fmt::format("memory: {} facts measured in {}: {}\n", measured.facts.size(), human_seconds(measured.took_s),
                      join(parts, ", "));
 }
 
+std::string why_ended(const std::string& stopped) {
+  if (stopped == "interval") return "ended as the intervals are narrow enough (--until)";
+  if (stopped == "budget") return "ended by --time-limit";
+  if (stopped == "programs") return "ended as all programs have been run";
+  return "ended: " + stopped;
+}
+
 std::string here_text(const HereOutcome& outcome) {
-  std::string text = fmt::format("cost: {} for {} programs; ended by: {}\n", human_seconds(outcome.cost_s),
-                                 outcome.steps.size(), outcome.stopped);
-  for (const std::string& why : outcome.passed_over) text += "passed over: " + printable(why) + "\n";
+  std::string text = fmt::format("cost: {} for {} programs; {}\n", human_seconds(outcome.cost_s), outcome.steps.size(),
+                                 why_ended(outcome.stopped));
+  for (const std::string& why : outcome.passed_over) text += "left out: " + printable(why) + "\n";
   return text;
 }
 
@@ -143,10 +155,9 @@ std::string all_beyond_facts(const std::vector<RunBesideFacts>& runs) {
   }
   if (runs.size() < kFewestRuns || least * most <= 0) return "";
   return fmt::format(
-      "all {} runs took {:.2g} to {:.2g} times what this platform's facts say, whose own 90% interval is x/{:.2f}: "
-      "were "
-      "they of another amount of work, in another unit, with several threads, or on a busy machine? Intervals don't "
-      "know of it",
+      "all {} runs took {:.2g} to {:.2g} times as long as this platform's facts suggest, beyond their 90% interval "
+      "(x/{:.2f}). Perhaps the runs did another amount of work, are in another unit, used several threads, or shared a "
+      "busy machine. The intervals below don't allow for that",
       runs.size(), std::exp(least), std::exp(most), std::exp(median(std::move(widths))));
 }
 

@@ -49,15 +49,16 @@ TEST(AdaptReport, SaysWhatTheRunsGained) {
   AdaptReport report = small();
   report.check = {5, std::log(1.2), std::log(1.08), std::log(1.08), 1};
   EXPECT_THAT(adapt_as_text(report, {}, ""),
-              HasSubstr("cross-check: each of the 5 programs run here, forecast from the others, is off by 8.0%; from "
-                        "facts alone by 20.0%\n"));
+              HasSubstr("cross-check: each of the 5 programs that ran here was also forecast from the others. These "
+                        "forecasts are off by 8.0%,\n  and forecasts from facts alone by 20.0%\n"));
   EXPECT_TRUE(adapt_as_json(report)["cross_check"]["gained"]);
   report.check = {5, std::log(1.05), std::log(1.08), std::log(1.04), 0.25};
-  EXPECT_THAT(adapt_as_text(report, {}, ""),
-              HasSubstr("facts alone by 5.0%; 25%\n  of what they say is taken, with which it is 4.0%\n"));
+  EXPECT_THAT(adapt_as_text(report, {}, ""), HasSubstr("facts alone by 5.0%. perfcast applies 25% of the corrections "
+                                                       "that the runs suggest, which brings the error to\n  4.0%\n"));
   EXPECT_EQ(adapt_as_json(report)["cross_check"]["kept_share"], 0.25);
   report.check = {5, std::log(1.05), std::log(1.08), std::log(1.05), 0};
-  EXPECT_THAT(adapt_as_text(report, {}, ""), HasSubstr("nothing gained: each of the 5 programs"));
+  EXPECT_THAT(adapt_as_text(report, {}, ""),
+              HasSubstr("the runs don't improve other forecasts: each of the 5 programs"));
   EXPECT_FALSE(adapt_as_json(report)["cross_check"]["gained"]);
 }
 

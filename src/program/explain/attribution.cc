@@ -218,7 +218,7 @@ std::string describe_feature(const std::string& name) {
   }
   const Metric* metric = metric_of_feature(name);
   if (metric == nullptr) return name;
-  if (name.starts_with(kRelative)) return "what a model of a core makes of it: " + metric->sources.begin()->second;
+  if (name.starts_with(kRelative)) return "relative cycles on the core model " + metric->sources.begin()->second;
   std::string text = metric->description;
   // "Direct calls" within a sentence; "TLB misses" stays.
   if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {

@@ -79,7 +79,7 @@ TEST(Features, AllHaveAGroupAndAMeaning) {
     EXPECT_NE(describe_feature(name), name);
   }
   EXPECT_EQ(group_of_feature("relative_core_zen3_cycles_count"), "core");
-  EXPECT_EQ(describe_feature("relative_core_zen3_cycles_count"), "what a model of a core makes of it: zen3");
+  EXPECT_EQ(describe_feature("relative_core_zen3_cycles_count"), "relative cycles on the core model zen3");
 }
 
 TEST(Standings, OrderByDistanceFromTheTrainingPrograms) {

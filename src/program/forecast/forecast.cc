@@ -108,9 +108,8 @@ void note_all_cores(ForecastReport& report) {
     for (const InstanceRow& instance : row.instances) ++(instance.wall_s ? known : unknown);
   }
   report.notes.push_back(
-      fmt::format("all cores: as applications with a thread on every vCPU were timed on {} instance type{}{}; how well "
-                  "this program "
-                  "divides its own work is not known",
+      fmt::format("all cores: the times follow applications that ran with a thread on every vCPU of {} instance "
+                  "type{}{}. perfcast does not know how well this program divides its own work",
                   known, known == 1 ? "" : "s",
                   unknown > 0 ? fmt::format(", and {} more have no such times", unknown) : std::string()));
 }
@@ -118,19 +117,17 @@ void note_all_cores(ForecastReport& report) {
 void note_instances(const InstanceForecaster& forecaster, ForecastReport& report) {
   if (!forecaster.knows_scaling()) {
     report.notes.push_back(
-        "how many copies share a machine is not known: the bundle, or the profile, has no part of it");
+        "perfcast can't say how copies slow each other down: the bundle or the profile lacks what this needs");
   } else if (forecaster.threads() > 1) {
     report.notes.push_back(
-        fmt::format("the program keeps {:.1f} threads busy, or would: one run takes so many vCPUs where there are as "
-                    "many; what its "
-                    "threads wait for each other more or less on another machine is not forecast",
+        fmt::format("the program can keep {:.1f} threads busy, so one run takes that many vCPUs if the machine has "
+                    "them. perfcast does not forecast whether its threads wait longer for each other there",
                     forecaster.threads()));
   }
   const auto limited = [](const InstanceRow& row) { return row.memory_limits; };
   for (const PlatformRow& row : report.rows) {
     if (std::none_of(row.instances.begin(), row.instances.end(), limited)) continue;
-    report.notes.push_back(
-        "copies with a *: as many as the instance's memory holds, fewer than vCPUs or than asked for");
+    report.notes.push_back("copies with a *: the instance's memory holds no more");
     break;
   }
   int64_t unknown = 0;
@@ -141,8 +138,7 @@ void note_instances(const InstanceForecaster& forecaster, ForecastReport& report
   }
   if (unknown > 0) {
     report.notes.push_back(
-        fmt::format("copies with a ?: the memory of {} instance type{} is not known, so nothing says "
-                    "whether they fit",
+        fmt::format("copies with a ?: the memory of {} instance type{} is not known, so the copies may not fit",
                     unknown, unknown == 1 ? "" : "s"));
   }
 }
@@ -190,7 +186,8 @@ void note_prices(const ForecastRequest& request, const Bundle& bundle, bool has_
   }
   if (!has_seconds) {
     report.notes.push_back(
-        "cost per run needs seconds: this host is like no known platform; a time measured on one of them gives them");
+        "cost per run needs seconds, and this host is similar to no known platform; give a time measured on a known "
+        "one");
   } else if (std::none_of(report.rows.begin(), report.rows.end(),
                           [](const PlatformRow& row) { return row.cost.has_value(); })) {
     report.notes.push_back("no platform shown has an instance type with a price");
@@ -241,7 +238,7 @@ Status take_apart(const Bundle& bundle, const Profile& profile, const ForecastRe
   if (!breakdown) return breakdown.error();
   auto attribution = attribute_forecast(bundle, profile);
   if (!attribution) {  // the forecast stands all the same
-    report.notes.push_back("the forecast is not taken apart: " + attribution.error().message);
+    report.notes.push_back("the forecast can't be explained input by input: " + attribution.error().message);
     return {};
   }
   breakdown->attribution = std::move(*attribution);
@@ -278,13 +275,14 @@ Result<std::vector<Measurement>> all_measurements(const Bundle& bundle, const Fo
   const bool sure_of_host = report.host && report.host->certainty == HostMatch::Certainty::kName;
   if (sure_of_host && report.host_time_s && !measured_on(*measured, report.host->platform)) {
     measured->push_back({static_cast<int64_t>(report.host->platform), std::log(*report.host_time_s)});
-    report.notes.push_back("the run on this host counts as measured too");
+    report.notes.push_back("the run on this host also counts as a measured time");
   }
   // Whatever the order they were given in: sums over them are the same to the last bit.
   std::sort(measured->begin(), measured->end(),
             [](const Measurement& a, const Measurement& b) { return a.platform < b.platform; });
   if (measured->size() == 1) {
-    report.notes.push_back("one measured platform fixes the seconds; from two on, relative times improve as well");
+    report.notes.push_back(
+        "a time from one platform sets the seconds; times from two or more platforms also improve the relative times");
   }
   return measured;
 }

@@ -84,9 +84,8 @@ std::string parallel_note(const Profile& profile, double use) {
                         seen.most_running_count);
   }
   return note +
-         "; forecasts are of one core, so its seconds hold for as many cores of each kind, as long as they don't slow "
-         "each "
-         "other by more than here: shared caches and memory are not forecast";
+         "; the seconds hold if it keeps as many cores busy elsewhere. perfcast does not forecast how these cores slow "
+         "each other down through shared caches and memory";
 }
 
 }  // namespace
@@ -102,14 +101,14 @@ HostTime host_time_of(const Profile& profile) {
     // Threads and processes that wait for each other, as a shell's do, are no news.
     const Parallelism seen = parallelism_of(profile.course);
     if (seen.parallel_time_ratio > kWorthSaying) {
-      result.notes.push_back(fmt::format(
-          "up to {:.1f} threads ran at a time (more than one {:.0f}% of the time): seconds are CPU seconds, "
-          "summed over them; forecasts are of one core",
-          seen.most_running_count, 100 * seen.parallel_time_ratio));
+      result.notes.push_back(
+          fmt::format("up to {:.1f} threads ran at a time (more than one {:.0f}% of the time). The seconds are CPU "
+                      "seconds, summed over all threads",
+                      seen.most_running_count, 100 * seen.parallel_time_ratio));
     }
     if (use < kWaits && use >= kMostlyWaits) {
       result.notes.push_back("the program was on a CPU for " + std::to_string(std::lround(100 * use)) +
-                             "% of its time: it waits, or other programs held the CPUs; seconds are CPU seconds");
+                             "% of its time: it waited, or other programs used the CPUs. The seconds are CPU seconds");
     }
     return result;
   }
@@ -126,20 +125,18 @@ std::optional<ProfileWarning> waiting_warning(const Profile& profile) {
   if (!wall || !cpu || *cpu >= kMostlyWaits * *wall) return std::nullopt;
   const double ready = parallelism_of(profile.course).ready_count, off_cpu = 1 - *cpu / *wall;
   if (ready > 0.5 * off_cpu) {
-    return ProfileWarning{
-        "no-cpu",
-        fmt::format(
-            "the program wanted a CPU and had none for {:.0f}% of its {} here: other programs held them, and its "
-            "CPU time is less sure",
-            100 * std::min(ready, off_cpu), human_seconds(*wall)),
-        "an idle machine"};
+    return ProfileWarning{"no-cpu",
+                          fmt::format("the program waited for a free CPU for {:.0f}% of its {} here, as other programs "
+                                      "used the CPUs. Its CPU time is less sure",
+                                      100 * std::min(ready, off_cpu), human_seconds(*wall)),
+                          "measure on an idle machine"};
   }
   return ProfileWarning{
       "waits",
-      fmt::format("the program waited for {:.0f}% of its {} here: it was on a CPU for {} alone, and the forecast is of "
-                  "these",
-                  100 * (1 - *cpu / *wall), human_seconds(*wall), human_seconds(*cpu)),
-      "perfcast diagnose says what it waits for; that time doesn't shrink on a faster CPU"};
+      fmt::format(
+          "the program waited for {:.0f}% of its {} here. It used a CPU for only {}, and the forecast is of this time",
+          100 * (1 - *cpu / *wall), human_seconds(*wall), human_seconds(*cpu)),
+      "perfcast diagnose says what it waits for. A faster CPU does not shorten the waiting"};
 }
 
 std::optional<ForecastSeconds> seconds_of(const Bundle& bundle, const Forecast& against_mean,

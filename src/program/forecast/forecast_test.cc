@@ -275,8 +275,7 @@ TEST(ForecastReport, BeginsWithWaiting) {
   const ForecastReport report = report_of({}, profile);
   ASSERT_FALSE(report.warnings.empty());
   EXPECT_EQ(report.warnings[0].code, "waits");
-  EXPECT_THAT(report.warnings[0].message,
-              HasSubstr("waited for 90% of its 2 s here: it was on a CPU for 200 ms alone"));
+  EXPECT_THAT(report.warnings[0].message, HasSubstr("waited for 90% of its 2 s here. It used a CPU for only 200 ms"));
   EXPECT_THAT(report.notes, Not(Contains(HasSubstr("on a CPU for"))));
   CourseInterval starved;
   starved.length_s = 2;

@@ -71,7 +71,7 @@ bool note_unit_of_all(const std::vector<ImpliedLevel>& levels, ForecastReport& r
   }
   report.out_of_line = fmt::format("all measured times are {} of what the run here implies: were they in {}?",
                                    times_text(std::exp(levels.front().log_seconds - levels.back().log_seconds)), unit);
-  report.notes.push_back(report.out_of_line + " Intervals don't know of it");
+  report.notes.push_back(report.out_of_line + " The intervals don't allow for this");
   return true;
 }
 
@@ -139,21 +139,21 @@ void note_times_apart(const Bundle& bundle, const Forecast& unmeasured, const st
     if (std::abs(log_apart) < std::log(kApart)) return;
     if (worst == all_stated) {
       report.out_of_line = fmt::format(
-          "the run here took {} of what the measured times and the forecast imply ({} in place of {}): was it of the "
+          "the run here took {} of what the measured times and the forecast imply ({} instead of {}): was it of the "
           "same input, on a quiet machine?",
           times_text(std::exp(log_apart)), human_seconds(*report.host_time_s),
           human_seconds(std::exp(std::log(*report.host_time_s) - log_apart)));
-      report.notes.push_back(report.out_of_line + " Intervals don't know of it");
+      report.notes.push_back(report.out_of_line + " The intervals don't allow for this");
       return;
     }
     const std::string unit = fitting_unit(std::exp(log_apart));
-    report.out_of_line = fmt::format(
-        "the measured time of {} is {} of what the other times and the forecast imply ({} in place of {}){}",
-        bundle.platforms[static_cast<size_t>(levels[worst].platform)].name, times_text(std::exp(log_apart)),
-        human_seconds(std::exp(stated[worst].log_seconds)),
-        human_seconds(std::exp(stated[worst].log_seconds - log_apart)),
-        unit.empty() ? ": was it of the same input?" : ": was it in " + unit + "?");
-    report.notes.push_back(report.out_of_line + " Intervals don't know of it");
+    report.out_of_line =
+        fmt::format("the measured time of {} is {} of what the other times and the forecast imply ({} instead of {}){}",
+                    bundle.platforms[static_cast<size_t>(levels[worst].platform)].name, times_text(std::exp(log_apart)),
+                    human_seconds(std::exp(stated[worst].log_seconds)),
+                    human_seconds(std::exp(stated[worst].log_seconds - log_apart)),
+                    unit.empty() ? ": was it of the same input?" : ": was it in " + unit + "?");
+    report.notes.push_back(report.out_of_line + " The intervals don't allow for this");
     return;
   }
   if (all_stated < 2) return;
@@ -162,11 +162,11 @@ void note_times_apart(const Bundle& bundle, const Forecast& unmeasured, const st
   const double ratio = std::exp(most->log_seconds - least->log_seconds);
   if (ratio < kApart) return;
   report.out_of_line = fmt::format(
-      "the measured times are {} apart from what the forecast without them has ({} against {}): were all "
-      "of the same input, in seconds of CPU time?",
+      "the measured times are {} apart from the forecast without them ({} against {}): were all of the same input, in "
+      "seconds of CPU time?",
       times_text(ratio), bundle.platforms[static_cast<size_t>(most->platform)].name,
       bundle.platforms[static_cast<size_t>(least->platform)].name);
-  report.notes.push_back(report.out_of_line + " Intervals don't know of it");
+  report.notes.push_back(report.out_of_line + " The intervals don't allow for this");
 }
 
 }  // namespace perfcast::program

@@ -36,7 +36,7 @@ std::string clusters_text(const CorpusMap& map) {
     }
     text +=
         wrapped(join(members, ", "), kWidth, fmt::format("{:>3}. {}: ", c + 1, cluster.members.size()), "     ") + "\n";
-    std::string marks = cluster.marks.empty() ? "near the average in everything" : marks_text(cluster.marks);
+    std::string marks = cluster.marks.empty() ? "close to the average in all numbers" : marks_text(cluster.marks);
     for (const PlatformMark& mark : cluster.fastest) {
       marks += fmt::format("; fast on {} ({:.2f})", printable(mark.platform), mark.ratio);
     }
@@ -71,14 +71,15 @@ std::string drops_text(const CorpusMap& map) {
 std::string profiles_text(const CorpusMap& map) {
   std::string text;
   for (const PlacedProfile& one : map.profiles) {
-    text += wrapped(fmt::format("cluster {}, {}; nearest {}; the suite knows {} of it", one.cluster + 1,
+    text += wrapped(fmt::format("cluster {}, {}; nearest {}; the suite's programs explain {} of its variance",
+                                one.cluster + 1,
                                 one.covered ? "within what the corpus covers" : "OUTSIDE what the corpus covers",
                                 near_text(one.nearest), percent(one.coverage)),
                     kWidth, "profile " + printable(one.name) + ": ", "  ") +
             "\n";
     if (!one.covered)
-      text += wrapped(one.marks.empty() ? "near the average in everything" : marks_text(one.marks), kWidth,
-                      "  apart in: ", "    ") +
+      text += wrapped(one.marks.empty() ? "close to the average in all numbers" : marks_text(one.marks), kWidth,
+                      "  unusual in: ", "    ") +
               "\n";
   }
   return text;
@@ -101,13 +102,16 @@ std::string gains_text(const CorpusMap& map) {
                                     {"name", "basis", "coverage_gain_ratio", "nearest.id", "nearest.distance"}));
   }
   if (!unprofiled.empty()) {
-    text += wrapped(join(unprofiled, ", "), kWidth,
-                    "profile next, timed and of times least like any profiled program's: ", "  ") +
-            "\n";
+    text +=
+        wrapped(join(unprofiled, ", "), kWidth,
+                "profile these next (they are timed, and their times are least like those of any profiled program): ",
+                "  ") +
+        "\n";
   }
   if (!map.lonely.empty()) {
     text += wrapped(near_text(map.lonely), kWidth,
-                    "most alone, where one more program would add most (distance to the nearest of another family): ",
+                    "most isolated programs; a new program near them would add most (distance to the nearest of "
+                    "another family): ",
                     "  ") +
             "\n";
   }

@@ -72,12 +72,12 @@ void find_unused(const CodeBloat& bloat, std::vector<Finding>& findings) {
     const BloatFile& file = *unused[i];
     finding.evidence.push_back(fmt::format(
         "{}: {} mapped, {}{}{}", file.name(), human_bytes(static_cast<double>(file.mapped_bytes)), to_text(file.use),
-        asked_by(bloat, file), file.is_unneeded ? "; none of its symbols is asked for" : ""));
+        asked_by(bloat, file), file.is_unneeded ? "; the program uses none of its symbols" : ""));
   }
   if (unused.size() > kNamed) finding.evidence.push_back(fmt::format("and {} more", unused.size() - kNamed));
   finding.advice =
-      "leave out what nothing is asked of (-Wl,--as-needed), load what is rarely needed when it is (dlopen), build the "
-      "libraries that ask for it without that part";
+      "leave out libraries that are not needed (-Wl,--as-needed), load rarely needed ones only on demand (dlopen), "
+      "build the libraries that ask for it without that part";
   finding.if_wrong = "what another input needs is missing then";
   finding.proof = "LD_DEBUG=statistics before and after";
   findings.push_back(std::move(finding));

@@ -193,9 +193,9 @@ TEST(BloatFindings, SayWhatTheLinkerTakes) {
   EXPECT_EQ(findings[1].cause, "unused-libraries");
   // All of the loading, of one library, and seven tenths of the relocations.
   EXPECT_NEAR(findings[1].gain_ratio, (0.001 + 0.7 * 0.002) / 0.02, 1e-12);
-  EXPECT_EQ(
-      findings[1].evidence,
-      std::vector<std::string>{"libx.so.1.2: 8.0 KiB mapped, never ran, for prog; none of its symbols is asked for"});
+  EXPECT_EQ(findings[1].evidence,
+            std::vector<std::string>{
+                "libx.so.1.2: 8.0 KiB mapped, never ran, for prog; the program uses none of its symbols"});
 }
 
 // On two CPUs: samples say more than the report, which ends where the program starts.

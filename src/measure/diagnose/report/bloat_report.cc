@@ -49,7 +49,7 @@ void add_files(const CodeBloat& bloat, std::string& text) {
                    file.executed_bytes && file.code ? share_text(*file.executed_bytes, code) : "-",
                    file.code ? std::to_string(file.functions.size()) : "-",
                    file.code && bloat.is_executed_known ? std::to_string(file.never_ran_count) : "-",
-                   std::string(to_text(file.use)) + (file.is_unneeded ? ", nothing is asked of it" : "")});
+                   std::string(to_text(file.use)) + (file.is_unneeded ? ", not needed" : "")});
   }
   text += table.to_text();
   if (bloat.files.size() > kFilesShown)

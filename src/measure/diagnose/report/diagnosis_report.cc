@@ -72,7 +72,7 @@ void add_script(const Diagnosis& diagnosis, size_t columns, std::string& text) {
   const std::vector<ScriptLine>& lines = diagnosis.seen.script;
   constexpr double kLeastShown = 0.02;
   if (lines.empty()) return;
-  text += "\nhot lines of the script, by looks at its frames\n";
+  text += "\nwhere the script spends its time, from samples of its call stack\n";
   TextTable table;
   table.add_column("  CPU s", TextTable::Align::kRight);
   table.add_column("waiting s", TextTable::Align::kRight);

@@ -118,7 +118,7 @@ std::string power_note(const PhasePowers& power, bool is_forecast) {
         "power: a CPU's share when all {:g} CPUs{} run copies of the phase, idle power with it, by {}; the machine "
         "draws {:.4g} to {:.4g} W\nenergy: that power for the {} time; {:.0f}% interval of the power within x/{:.2f}\n",
         power.cpus, power.machine.empty() ? "" : " of " + power.machine, printable(power.source), lowest_w, highest_w,
-        is_forecast ? "forecast (where it isn't known, the native)" : "native", 100 * power.coverage_ratio,
+        is_forecast ? "forecast (or native, if there is no forecast)" : "native", 100 * power.coverage_ratio,
         std::exp(widest));
   }
   for (const std::string& note : power.notes) text += "note: " + printable(note) + "\n";

@@ -125,7 +125,7 @@ TEST(PhaseReport, HasWattsAndJoulesWhereTheyAreKnown) {
   EXPECT_THAT(text, HasSubstr("20 W"));
   EXPECT_THAT(text, HasSubstr("24.0 J"));
   EXPECT_THAT(text, HasSubstr("when all 8 CPUs of server 3 run copies of the phase, idle power with it, by m.json"));
-  EXPECT_THAT(text, HasSubstr("for the forecast (where it isn't known, the native) time"));
+  EXPECT_THAT(text, HasSubstr("for the forecast (or native, if there is no forecast) time"));
   EXPECT_THAT(text, HasSubstr("x/1.10"));
   EXPECT_THAT(text, HasSubstr("note: 1 of 2 phases has no power"));
   const Json json = phases_json(two_phases(), forecast_of_two(), power);

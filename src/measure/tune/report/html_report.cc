@@ -83,7 +83,7 @@ class ParallelCoordinates {
         axes_(knob_order(tuning)),
         order_(usable_best_first(tuning)),
         canvas_("parallel", kFigureWidth, kTop + kAxisHeight + 50, "Settings as parallel coordinates",
-                "One line for each setting that was tried, across an axis for each knob, to its time or value"),
+                "Each tried setting is a line across one axis per knob, to its time or value"),
         scale_(value_scale()) {
     if (axes_.size() > kMostAxes) axes_.resize(kMostAxes);
   }
@@ -203,12 +203,13 @@ Figure parallel_figure(const Tuning& tuning) {
     return figure;
   }
   figure.caption =
-      "One line for each setting that could be used, from knob to knob to its result; the better, the lower. Knobs "
-      "stand by importance, which is written below.";
+      "Each line is a usable setting: it passes through the value of each knob and ends at the result. Lower is "
+      "better. The most important knobs come first; the numbers below are their importance.";
   if (tuning.knobs.size() > kMostAxes)
-    figure.caption += fmt::format(" The {} most important of {} are drawn.", kMostAxes, tuning.knobs.size());
+    figure.caption +=
+        fmt::format(" The figure shows the {} most important of {} knobs.", kMostAxes, tuning.knobs.size());
   if (tuning.failed_trials() > 0)
-    figure.caption += fmt::format(" {} that could not be used have no line.", tuning.failed_trials());
+    figure.caption += fmt::format(" {} settings that failed have no line.", tuning.failed_trials());
   figure.images.push_back(ParallelCoordinates(tuning).draw());
   return figure;
 }
@@ -216,12 +217,12 @@ Figure parallel_figure(const Tuning& tuning) {
 Figure importance_figure(const Tuning& tuning) {
   Figure figure{"importance", "Importance of the knobs", "", {}, ""};
   if (tuning.importance.empty()) {
-    figure.caption = "Too few settings were tried to tell what hangs on a knob.";
+    figure.caption = "Too few settings were tried to tell how much each knob matters.";
     return figure;
   }
   figure.caption =
-      "The share of all effects on the logarithm of the result that a knob has, alone and together with others, by "
-      "models of what was tried.";
+      "How much of the differences in the result (its logarithm) each knob explains, alone and together with others. "
+      "The shares come from models of the settings that were tried.";
   const std::vector<size_t> order = knob_order(tuning);
   figure.csv = csv_line({"knob", "share"});
   constexpr double kRow = 24, kLabels = 220;

@@ -40,11 +40,11 @@ Json json_of(const Tuning& tuning, const Setting& setting) {
 
 std::string gain_line(const Tuning& tuning) {
   const bool replayed = tuning.command.empty();
-  if (!tuning.best) return "nothing that was tried can be used";
+  if (!tuning.best) return "no setting that was tried can be used";
   if (tuning.best == tuning.standard && tuning.tried.size() == 1)
-    return "nothing but the default was tried: --time-limit or --trials allowed no more";
+    return "only the default was tried: --time-limit or --trials allowed no more";
   if (tuning.best == tuning.standard)
-    return "nothing was found that is better than the default" + (tuning.rival.empty() ? "" : "; " + tuning.rival);
+    return "no setting was found that is better than the default" + (tuning.rival.empty() ? "" : "; " + tuning.rival);
   const std::string values = fmt::format(
       "{} to {}", tuning.default_value ? objective_value_text(*tuning.default_value, tuning.objective) : "-",
       tuning.best_value ? objective_value_text(*tuning.best_value, tuning.objective) : "-");
@@ -55,8 +55,7 @@ std::string gain_line(const Tuning& tuning) {
   const std::string interval =
       fmt::format("{:.3f} .. {:.3f}, {} pairs in turns", *tuning.lower, *tuning.upper, tuning.pairs);
   if (!tuning.significant)
-    return fmt::format("no gain that can be told from chance: {:.3f} times as good as the default (95% interval {})",
-                       tuning.gain, interval);
+    return fmt::format("no clear gain: {:.3f} times as good as the default (95% interval {})", tuning.gain, interval);
   if (tuning.gain < 1)
     return fmt::format("worse than the default when measured afresh: {:.3f} times as good (95% interval {})",
                        tuning.gain, interval);
@@ -73,12 +72,12 @@ std::string output_line(const Tuning& tuning) {
   const bool is_same_size =
       output.default_repeats ? output.best_bytes == output.default_bytes : std::abs(ratio - 1) <= kSameSize;
   if (is_same_size && !output.default_repeats) return "";
-  std::string text = is_same_size ? "its output differs from the default's: other bytes of the same size"
+  std::string text = is_same_size ? "its output has the same size as the default's, but other content"
                                   : fmt::format("its output is {} than the default's: {} to {}",
                                                 output.best_bytes > output.default_bytes ? "larger" : "smaller",
                                                 human_bytes(output.default_bytes), human_bytes(output.best_bytes));
   if (!is_same_size && ratio > 0) text += fmt::format(" ({:+.1f}%)", 100 * (ratio - 1));
-  return text + (output.default_repeats ? "" : "; the default prints other things each time, too");
+  return text + (output.default_repeats ? "" : "; but the default prints something else each time, too");
 }
 
 std::string trials_line(const Tuning& tuning) {
@@ -105,7 +104,7 @@ std::string failures_text(const Tuning& tuning) {
   std::sort(order.rbegin(), order.rend());
   std::string text;
   for (size_t i = 0; i < std::min<size_t>(order.size(), 3); ++i)
-    text += fmt::format("  {} times: {}\n", order[i].first, order[i].second);
+    text += fmt::format("  {} time{}: {}\n", order[i].first, order[i].first == 1 ? "" : "s", order[i].second);
   return text.empty() ? "" : "\nsettings that can't be used:\n" + text;
 }
 

@@ -47,7 +47,7 @@ Result<CommandTemplate> CommandTemplate::create(const TuneFile& file, std::vecto
     const bool used = placed || knob.kind == KnobKind::kEnvironment || knob.kind == KnobKind::kThreads ||
                       (knob.kind == KnobKind::kFlag && has_flags);
     if (used) continue;
-    return usage_error("unused-knob", "nothing hangs on the knob '" + printable(knob.name) + "'", "the command",
+    return usage_error("unused-knob", "the command does not use the knob '" + printable(knob.name) + "'", "the command",
                        mark_of(knob.name) + (knob.kind == KnobKind::kFlag ? " or {flags}" : "") +
                            " in the command, `prepare` or `check`");
   }

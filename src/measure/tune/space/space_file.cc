@@ -390,7 +390,7 @@ class SpaceReader {
     for (size_t knob = 0; knob < knobs_.size(); ++knob) {
       if (visit(knob)) continue;
       complain(fmt::format("{}.knobs[{}].when", source_, knob),
-               "the condition of '" + printable(knobs_[knob].name) + "' hangs on itself");
+               "the condition of '" + printable(knobs_[knob].name) + "' depends on itself");
       return;
     }
   }

@@ -117,7 +117,7 @@ TEST(TuneFile, AllMistakesAtOnce) {
 TEST(TuneFile, AConditionMayNotHangOnItself) {
   const Error error = error_of(file_with(
       R"({"name": "a", "values": [1, 2], "when": "b == 1"}, {"name": "b", "values": [1, 2], "when": "a == 1"})"));
-  EXPECT_THAT(error.message, HasSubstr("hangs on itself"));
+  EXPECT_THAT(error.message, HasSubstr("depends on itself"));
 }
 
 TEST(TuneFile, TheDefaultMustBeAllowed) {

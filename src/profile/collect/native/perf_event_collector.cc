@@ -229,7 +229,7 @@ DoctorFinding PerfEventCollector::examine() {
             fmt::format("{} of {} events, none of the processor's: {}", found->counters.size(), all,
                         status.error().message),
             denied ? "sysctl kernel.perf_event_paranoid=1"
-                   : "a bare-metal machine, or one with a virtual PMU; nothing else needs it"};
+                   : "use a bare-metal machine, or a virtual machine with a virtual PMU; only this collector needs it"};
   }
   const std::string level = paranoid_ ? fmt::format("kernel.perf_event_paranoid={}", *paranoid_) : "";
   return {name(), found->missing.empty() ? "ok" : "limited",

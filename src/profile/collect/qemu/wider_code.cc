@@ -198,13 +198,11 @@ WiderCode find_wider_code(const std::vector<ExecutedFile>& files, double instruc
     parts.push_back(fmt::format("{:.0f}% in {}", 100 * one.ratio, one.what));
     if (parts.size() == kFilesTold) break;
   }
-  result.warning = {
-      "wider-vectors",
-      fmt::format(
-          "{:.0f}% of the instructions are vector code that a CPU with AVX-512 may replace: {}. The emulated CPU "
-          "has none, so other code was not counted",
-          100 * (wider + made) / instructions_count, join(parts, ", ")),
-      "a time measured on a CPU with AVX-512: --measured"};
+  result.warning = {"wider-vectors",
+                    fmt::format("{:.0f}% of the instructions are vector code for which a CPU with AVX-512 may run "
+                                "other code: {}. The emulated CPU has no AVX-512, so that other code was not counted",
+                                100 * (wider + made) / instructions_count, join(parts, ", ")),
+                    "measure the time on a CPU with AVX-512, and give it with --measured"};
   return result;
 }
 

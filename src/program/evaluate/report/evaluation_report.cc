@@ -240,14 +240,16 @@ std::string answer_text(const Evaluation& evaluation) {
   const auto in_percent = [](double ratio) { return fmt::format("{:.1f}%", 100 * ratio); };
   std::string text = fmt::format("{}: error {}", best->model, in_percent(*best->scores.mape));
   const EvaluationRow* const mean = row_named(evaluation, "mean");
-  if (mean != nullptr) text += fmt::format("; of the mean, which needs no model: {}", in_percent(*mean->scores.mape));
+  if (mean != nullptr)
+    text += fmt::format("; error of the mean over programs, which needs no model: {}", in_percent(*mean->scores.mape));
   if (const EvaluationRow* const floor = row_named(evaluation, "noise-floor"); floor != nullptr) {
-    text += fmt::format("; of repeated measurements: {}", in_percent(*floor->scores.mape));
+    text += fmt::format("; difference between repeated measurements: {}", in_percent(*floor->scores.mape));
   }
   text += "\n";
   if (best->scores.coverage_90 && best->scores.interval_90_factor) {
     text += fmt::format(
-        "90% intervals: typically forecast / {0:.2f} to forecast x {0:.2f}; they hold {1:.0f}% of the times\n",
+        "90% intervals: typically forecast / {0:.2f} to forecast x {0:.2f}; {1:.0f}% of the measured times lie in "
+        "them\n",
         *best->scores.interval_90_factor, 100 * *best->scores.coverage_90);
   }
   if (mean == nullptr) return text;
@@ -277,7 +279,7 @@ std::string to_text(const Evaluation& evaluation, const std::string& corpus, boo
       if (choice.folds_share < kRarelyChosen) continue;
       choices.push_back(fmt::format("{} ({:.0f}% of folds)", choice.platform, 100 * choice.folds_share));
     }
-    text += "measured on, so left out of the scores: " + join(choices, ", ") + "\n";
+    text += "told to the model, so left out of the scores: times on " + join(choices, ", ") + "\n";
   }
   std::vector<EvaluationRow> by_group;
   for (const std::string& group : groups_of(evaluation)) {

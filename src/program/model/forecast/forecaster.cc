@@ -103,21 +103,21 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
 
   if (!(result.distance <= bundle_->distance_limit)) {
     outside("unlike-training",
-            "the program is unlike all that the model was trained on: distance " + two_digits(result.distance) +
-                " to the nearest, " + two_digits(bundle_->distance_limit) + " is usual",
+            "the program is unlike all training programs: its distance to the nearest one is " +
+                two_digits(result.distance) + ", and at most " + two_digits(bundle_->distance_limit) + " is usual",
             "measure it on two or more platforms and pass --measured");
   }
   if (disagreement > bundle_->calibration.disagreement_limit * (1 + 1e-9)) {
     outside("models-disagree",
-            "the parts of the model disagree by " + fine_percent(disagreement) + " on average, up to " +
+            "the parts of the model disagree by " + fine_percent(disagreement) + " on average, and at most " +
                 fine_percent(bundle_->calibration.disagreement_limit) + " is usual",
             "measure it on two or more platforms and pass --measured");
   }
   if (const auto share = kernel_share(profile); share && *share > bundle_->kernel_share_limit) {
-    outside("os-heavy",
-            "the kernel took " + percent(*share) +
-                " of the CPU time: perfcast would forecast the system instead of the program",
-            "treat the forecast as a guess: system time depends on kernel, hypervisor and devices");
+    outside(
+        "os-heavy",
+        "the kernel took " + percent(*share) + " of the CPU time, and perfcast can't forecast the kernel's time well",
+        "treat the forecast as a guess: system time depends on kernel, hypervisor and devices");
   }
   const auto& sets = bundle_->instruction_sets;
   if (!profile.instruction_set.empty() && !sets.empty() &&
@@ -128,15 +128,15 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
         "profile a build for " + sets.front());
   }
   if (const double missing = missing_share(features); missing > kMissingLimit) {
-    outside("counters-missing", percent(missing) + " of the features are absent from the profile",
-            "perfcast doctor says which collectors can be had");
+    outside("counters-missing", percent(missing) + " of the numbers that the model needs are absent from the profile",
+            "perfcast doctor says how to get more counters");
   }
   if (!bundle_->model_inputs.knows_source(profile)) {
     const std::string& host = profile.host.name;
     outside("unknown-source",
             (host.empty() ? std::string("the profile doesn't say which platform it was taken on")
                           : "the profile was taken on " + host) +
-                "; the model knows profiles of " + join(bundle_->model_inputs.sources(), ", "),
+                "; the model knows only profiles from " + join(bundle_->model_inputs.sources(), ", "),
             "profile the program on one of them");
   }
   for (const ProfileWarning& warning : profile.warnings) {
@@ -194,7 +194,7 @@ Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<
     }
     if (reason != nullptr)
       return Error{"bad-profile", "no instruction mix: " + reason->message, profile.program, reason->advice};
-    return Error{"bad-profile", "the profile has none of the counters that forecasts are made of", profile.program,
+    return Error{"bad-profile", "the profile has none of the counters that a forecast needs", profile.program,
                  "a profile with an instruction count and mix, as perfcast profile takes"};
   }
   Forecast result;

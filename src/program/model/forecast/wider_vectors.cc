@@ -41,14 +41,15 @@ std::optional<ProfileWarning> wider_vectors_warning(const Profile& profile, cons
   const auto own = std::find_if(profile.warnings.begin(), profile.warnings.end(),
                                 [](const ProfileWarning& warning) { return warning.code == kWiderVectors; });
   std::string message = own == profile.warnings.end()
-                            ? "some of the instructions are vector code that a CPU with AVX-512 may replace"
+                            ? "on a CPU with AVX-512, the program may run other vector code than it ran here"
                             : own->message;
   message +=
       ". " + number_of(platforms, kAvx512) + " of the " + std::to_string(platforms.size()) + " CPU models have AVX-512";
   if (metric(profile, "wider_code_amx_instructions_count") > 0)
-    message += ", " + number_of(platforms, kAmx) + " AMX too";
-  return ProfileWarning{kWiderVectors, message + ": intervals between them and the others are wider",
-                        "a time measured on a CPU with AVX-512: --measured"};
+    message += ", " + number_of(platforms, kAmx) + " also AMX";
+  return ProfileWarning{kWiderVectors,
+                        message + ". Comparisons of these with the others are less sure, so their intervals are wider",
+                        "measure the time on a CPU with AVX-512, and give it with --measured"};
 }
 
 }  // namespace perfcast::program

@@ -49,11 +49,12 @@ TEST(WiderVectors, WarningSaysWhichPlatforms) {
   ASSERT_TRUE(warning);
   EXPECT_EQ(warning->code, "wider-vectors");
   EXPECT_EQ(warning->message,
-            "30% of the instructions ran in libwide.so. 2 of the 4 CPU models have AVX-512: intervals between them and "
-            "the others are wider");
+            "30% of the instructions ran in libwide.so. 2 of the 4 CPU models have AVX-512. Comparisons of these with "
+            "the others are less sure, so their intervals are wider");
   profile.metrics["wider_code_amx_instructions_count"] = 5;
   warning = wider_vectors_warning(profile, four_platforms());
-  EXPECT_THAT(warning->message, EndsWith("have AVX-512, 1 AMX too: intervals between them and the others are wider"));
+  EXPECT_THAT(warning->message, EndsWith("have AVX-512, 1 also AMX. Comparisons of these with the others are less "
+                                         "sure, so their intervals are wider"));
 }
 
 }  // namespace
