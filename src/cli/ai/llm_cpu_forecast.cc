@@ -47,8 +47,8 @@ std::vector<std::string> notes_of(const ai::CpuForecast& forecast, const ai::Cpu
                               request.engine->cpus.size()));
   if (imputed) notes.emplace_back("measured: where bandwidth isn't named, it is that of other sizes of the CPU model");
   if (any([](const ai::CpuForecastRow& row) { return !row.details->knows_model; })) {
-    notes.push_back(fmt::format("nobody measured {} under {} on CPUs; intervals are wider", forecast.work.name,
-                                request.engine->name));
+    notes.push_back(fmt::format("nobody measured {} under {} on CPUs; its times follow from other models",
+                                forecast.work.name, request.engine->name));
   }
   if (!forecast.unmeasured.empty()) {
     notes.push_back(fmt::format("no run covers: {}; intervals are wider", forecast.unmeasured));
@@ -88,6 +88,7 @@ Result<std::string> cpu_forecast(const ai::LlmConfig& config, ai::CpuForecastReq
     const auto found = engines.find_on_cpus(engine);
     if (!found) {
       Error error = found.error();
+      if (engine == kNoEngine) error.message = "kernels without an engine aren't forecast on CPUs";
       error.where = "--engine";
       error.expected += std::string(", ") + kCpuEngine;
       return error;
