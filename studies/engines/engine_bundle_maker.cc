@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
+#include "studies/engines/cpu_engine_evaluation.h"
 #include "studies/engines/engine_evaluation.h"
 
 namespace perfcast::ai::engines_study {
@@ -93,6 +96,25 @@ EngineBundle make_engine_bundle(const EngineEvaluation& evaluation, const HostLe
                     kernels_only(vllm)};
   bundle.hosts = hosts;
   return bundle;
+}
+
+void add_cpu_engine(const CpuEngineEvaluation& evaluation, EngineBundle& bundle) {
+  bundle.cpu_engines.push_back(evaluation.profile);
+  EngineCard& card = bundle.card;
+  card.data += "; vLLM on cloud servers without GPUs, with their facts and measured bandwidths";
+  card.limits +=
+      fmt::format(" CPU servers: {} CPU models, {} language models; the form was found with all of them in sight.",
+                  evaluation.profile.cpus.size(), evaluation.profile.models.size());
+  for (const EngineScore& score : evaluation.scores) {
+    if (score.predictor != kOurs || score.part != "all") continue;
+    card.scores.push_back(fmt::format("on CPU servers, {}, {}: median error {:.1f}%, n {}, 90% intervals cover {:.0f}%",
+                                      to_string(score.target), score.split, 100 * score.median_error, score.n,
+                                      100 * score.coverage));
+    if (score.split != kCpuOut) continue;
+    const double ratio = std::round(score.median_error * 1e4) / 1e4;
+    if (score.target == EngineTarget::kClientToken) card.cpu_token_error_ratio = ratio;
+    if (score.target == EngineTarget::kFirstToken) card.cpu_first_error_ratio = ratio;
+  }
 }
 
 ReportTable engine_scores_table(const std::vector<EngineScore>& scores) {

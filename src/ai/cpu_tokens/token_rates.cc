@@ -82,22 +82,22 @@ std::optional<RateColumn> rate_column(const std::string& name, size_t index) {
   return std::nullopt;
 }
 
-class Reader {
- public:
-  Result<TokenRates> read(const TokenRatesText& text);
+std::string key_of(std::string_view vendor, std::string_view server) {
+  return std::string(trim(vendor)) + "/" + std::string(trim(server));
+}
 
- private:
-  void read_server(const TableRow& server, const CsvTable& rates, size_t row, const std::vector<RateColumn>& columns);
-  void leave_out(const std::string& subject, const std::string& reason) { ++left_out_[{subject, reason}]; }
+// Both tables, joined by provider and server.
+struct Tables {
+  CsvTable servers, rates;
+  std::unordered_map<std::string, size_t> rate_row;  // the first of two rows stays
 
-  TokenRates result_;
-  std::map<std::pair<std::string, std::string>, int64_t> left_out_;
+  static Result<Tables> parse(const TokenRatesText& text);
 };
 
-Result<TokenRates> Reader::read(const TokenRatesText& text) {
-  const auto servers = CsvTable::parse(text.servers_csv, text.servers_path);
+Result<Tables> Tables::parse(const TokenRatesText& text) {
+  auto servers = CsvTable::parse(text.servers_csv, text.servers_path);
   if (!servers) return servers.error();
-  const auto rates = CsvTable::parse(text.rates_csv, text.rates_path);
+  auto rates = CsvTable::parse(text.rates_csv, text.rates_path);
   if (!rates) return rates.error();
   for (const char* required : {"vendor", "server", "arch", "cpu_model", "vcpus", "gpu"}) {
     if (const auto column = servers->column(required); !column) return column.error();
@@ -106,52 +106,73 @@ Result<TokenRates> Reader::read(const TokenRatesText& text) {
   if (!vendor) return vendor.error();
   const auto name = rates->column("server");
   if (!name) return name.error();
+  Tables tables = {std::move(*servers), std::move(*rates), {}};
+  for (size_t row = 0; row < tables.rates.rows(); ++row) {
+    tables.rate_row.emplace(key_of(tables.rates.cell(row, *vendor), tables.rates.cell(row, *name)), row);
+  }
+  return tables;
+}
+
+// Absent where vCPUs and cores aren't plausible.
+std::optional<TokenServer> read_server(const TableRow& server, const TableRow& measured) {
+  TokenServer entry;
+  entry.vendor = server.text("vendor");
+  entry.name = server.text("server");
+  entry.facts = read_facts(server);
+  for (size_t i = 0; i < kBandwidthBytes.size(); ++i) {
+    entry.facts.read_bytes_per_s[i] = measured.positive(bandwidth_column(i)).value_or(kUnknown) * 1e6;
+  }
+  if (!check_cpu_facts(entry.facts)) return std::nullopt;
+  entry.cpu = cpu_model_key(entry.facts);
+  return entry;
+}
+
+class Reader {
+ public:
+  Result<TokenRates> read(const TokenRatesText& text);
+
+ private:
+  void read_rates(const TableRow& server, const CsvTable& rates, size_t row, const std::vector<RateColumn>& columns);
+  void leave_out(const std::string& subject, const std::string& reason) { ++left_out_[{subject, reason}]; }
+
+  TokenRates result_;
+  std::map<std::pair<std::string, std::string>, int64_t> left_out_;
+};
+
+Result<TokenRates> Reader::read(const TokenRatesText& text) {
+  const auto tables = Tables::parse(text);
+  if (!tables) return tables.error();
   for (const BenchmarkLlm& llm : benchmark_llms()) result_.llms.push_back(llm.work);
   std::vector<RateColumn> columns;
-  for (size_t i = 0; i < rates->columns().size(); ++i) {
-    if (const auto column = rate_column(rates->columns()[i], i)) columns.push_back(*column);
-  }
-  const auto id = [](std::string_view a, std::string_view b) {
-    return std::string(trim(a)) + "/" + std::string(trim(b));
-  };
-  std::unordered_map<std::string, size_t> row_of;  // the first of two rows stays
-  for (size_t row = 0; row < rates->rows(); ++row) {
-    row_of.emplace(id(rates->cell(row, *vendor), rates->cell(row, *name)), row);
+  for (size_t i = 0; i < tables->rates.columns().size(); ++i) {
+    if (const auto column = rate_column(tables->rates.columns()[i], i)) columns.push_back(*column);
   }
   std::set<std::string> seen;
-  for (size_t i = 0; i < servers->rows(); ++i) {
-    const TableRow server(*servers, i);
-    const std::string key = id(server.text("vendor"), server.text("server"));
-    const auto row = row_of.find(key);
+  for (size_t i = 0; i < tables->servers.rows(); ++i) {
+    const TableRow server(tables->servers, i);
+    const std::string key = key_of(server.text("vendor"), server.text("server"));
+    const auto row = tables->rate_row.find(key);
     if (!seen.insert(key).second) {
       leave_out("server", "named twice: the first row stays");
     } else if (!server.text("gpu").empty()) {
       leave_out("server", "has a GPU");
-    } else if (row == row_of.end()) {
+    } else if (row == tables->rate_row.end()) {
       leave_out("server", "no row of rates");
     } else {
-      read_server(server, *rates, row->second, columns);
+      read_rates(server, tables->rates, row->second, columns);
     }
   }
   for (const auto& [what, count] : left_out_) result_.left_out.push_back({what.first, what.second, count});
   return std::move(result_);
 }
 
-void Reader::read_server(const TableRow& server, const CsvTable& rates, size_t row,
-                         const std::vector<RateColumn>& columns) {
-  TokenServer entry;
-  entry.vendor = server.text("vendor");
-  entry.name = server.text("server");
-  entry.facts = read_facts(server);
-  const TableRow measured(rates, row);
-  for (size_t i = 0; i < kBandwidthBytes.size(); ++i) {
-    entry.facts.read_bytes_per_s[i] = measured.positive(bandwidth_column(i)).value_or(kUnknown) * 1e6;
-  }
-  if (!check_cpu_facts(entry.facts)) {
+void Reader::read_rates(const TableRow& server, const CsvTable& rates, size_t row,
+                        const std::vector<RateColumn>& columns) {
+  auto entry = read_server(server, TableRow(rates, row));
+  if (!entry) {
     leave_out("server", "without a plausible number of vCPUs and cores");
     return;
   }
-  entry.cpu = cpu_model_key(entry.facts);
   std::vector<TokenRate> found;
   for (const RateColumn& column : columns) {
     const std::string_view cell = trim(rates.cell(row, column.index));
@@ -162,7 +183,7 @@ void Reader::read_server(const TableRow& server, const CsvTable& rates, size_t r
       continue;
     }
     const double weights = result_.llms[column.llm].weight_bytes;
-    const double fed = read_bandwidth(entry.facts, weights / entry.facts.vcpus) / weights;
+    const double fed = read_bandwidth(entry->facts, weights / entry->facts.vcpus) / weights;
     if (column.phase == TokenPhase::kGeneration && *value > kImplausible * fed) {
       leave_out("rate", "generation at over 4 times what the measured bandwidth feeds");
       continue;
@@ -174,16 +195,11 @@ void Reader::read_server(const TableRow& server, const CsvTable& rates, size_t r
     return;
   }
   result_.rates.insert(result_.rates.end(), found.begin(), found.end());
-  result_.servers.push_back(std::move(entry));
+  result_.servers.push_back(std::move(*entry));
 }
 
-}  // namespace
-
-const char* to_string(TokenPhase phase) { return phase == TokenPhase::kPrefill ? "prefill" : "generation"; }
-
-Result<TokenRates> parse_token_rates(const TokenRatesText& text) { return Reader().read(text); }
-
-Result<TokenRates> read_token_rates(const std::string& folder) {
+// servers.csv and benchmarks_wide.csv[.gz] of the folder.
+Result<TokenRatesText> read_rate_tables(const std::string& folder) {
   namespace fs = std::filesystem;
   TokenRatesText text;
   text.servers_path = folder + "/servers.csv";
@@ -196,7 +212,42 @@ Result<TokenRates> read_token_rates(const std::string& folder) {
   if (!rates) return rates.error();
   text.servers_csv = std::move(*servers);
   text.rates_csv = std::move(*rates);
-  return parse_token_rates(text);
+  return text;
+}
+
+}  // namespace
+
+const char* to_string(TokenPhase phase) { return phase == TokenPhase::kPrefill ? "prefill" : "generation"; }
+
+Result<TokenRates> parse_token_rates(const TokenRatesText& text) { return Reader().read(text); }
+
+Result<std::vector<TokenServer>> parse_cpu_servers(const TokenRatesText& text) {
+  const auto tables = Tables::parse(text);
+  if (!tables) return tables.error();
+  std::vector<TokenServer> servers;
+  std::set<std::string> seen;
+  for (size_t i = 0; i < tables->servers.rows(); ++i) {
+    const TableRow row(tables->servers, i);
+    const std::string key = key_of(row.text("vendor"), row.text("server"));
+    const auto measured = tables->rate_row.find(key);
+    if (measured == tables->rate_row.end() || !seen.insert(key).second) continue;
+    if (auto server = read_server(row, TableRow(tables->rates, measured->second))) {
+      servers.push_back(std::move(*server));
+    }
+  }
+  return servers;
+}
+
+Result<TokenRates> read_token_rates(const std::string& folder) {
+  const auto text = read_rate_tables(folder);
+  if (!text) return text.error();
+  return parse_token_rates(*text);
+}
+
+Result<std::vector<TokenServer>> read_cpu_servers(const std::string& folder) {
+  const auto text = read_rate_tables(folder);
+  if (!text) return text.error();
+  return parse_cpu_servers(*text);
 }
 
 }  // namespace perfcast::ai

@@ -52,4 +52,9 @@ Result<TokenRates> parse_token_rates(const TokenRatesText& text);
 // Of servers.csv and benchmarks_wide.csv[.gz] in the folder.
 Result<TokenRates> read_token_rates(const std::string& folder);
 
+// Facts and bandwidth of all servers of the tables, with a GPU or without, with rates or without. The errors are the
+// same.
+Result<std::vector<TokenServer>> parse_cpu_servers(const TokenRatesText& text);
+Result<std::vector<TokenServer>> read_cpu_servers(const std::string& folder);
+
 }  // namespace perfcast::ai

@@ -29,6 +29,16 @@ constexpr const char* kRates =
     "c,none,1,1,1,1,1,1\n"
     "c,idle,1,1,,,,\n";
 
+TEST(TokenRates, AllServersThatHaveARow) {
+  const auto servers = parse_cpu_servers({kServers, kRates});
+  ASSERT_TRUE(servers) << to_text(servers.error());
+  std::vector<std::string> names;
+  for (const TokenServer& server : *servers) names.push_back(server.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"one", "gpu", "arm", "idle"}));  // "none" has no vCPUs
+  EXPECT_DOUBLE_EQ(memory_bandwidth((*servers)[1].facts), 80e9);
+  EXPECT_EQ(parse_cpu_servers({"vendor\n", kRates}).error().code, "missing-column");
+}
+
 TEST(TokenRates, Read) {
   const auto rates = parse_token_rates({kServers, kRates});
   ASSERT_TRUE(rates) << to_text(rates.error());

@@ -44,6 +44,8 @@ Result<EngineCard> card_from(const Json& json, const std::string& path) {
   card.scores = in.strings("scores", 1000);
   card.token_error_ratio = in.number_or("token_error_ratio", kUnknown);
   card.first_error_ratio = in.number_or("first_error_ratio", kUnknown);
+  card.cpu_token_error_ratio = in.number_or("cpu_token_error_ratio", kUnknown);
+  card.cpu_first_error_ratio = in.number_or("cpu_first_error_ratio", kUnknown);
   in.refuse_others();
   if (Status status = in.finish(); !status) return status.error();
   return card;
@@ -66,18 +68,31 @@ Result<const EngineProfile*> EngineBundle::find(std::string_view name) const {
                      "one of " + join(names(), ", "));
 }
 
+Result<const CpuEngineProfile*> EngineBundle::find_on_cpus(std::string_view name) const {
+  const std::string wanted = plain_name(name);
+  std::vector<std::string> known;
+  for (const CpuEngineProfile& engine : cpu_engines) {
+    if (plain_name(engine.name) == wanted) return &engine;
+    known.push_back(engine.name);
+  }
+  return usage_error("unknown-engine", "nobody measured '" + printable(name.substr(0, 60)) + "' on CPUs here", "",
+                     "one of " + join(known, ", "));
+}
+
 std::string engine_bundle_text(const EngineBundle& bundle) {
   Json card = {{"purpose", bundle.card.purpose}, {"data", bundle.card.data},
                {"licence", bundle.card.licence}, {"attribution", bundle.card.attribution},
                {"limits", bundle.card.limits},   {"scores", bundle.card.scores}};
   put_known(card, "token_error_ratio", bundle.card.token_error_ratio);
   put_known(card, "first_error_ratio", bundle.card.first_error_ratio);
+  put_known(card, "cpu_token_error_ratio", bundle.card.cpu_token_error_ratio);
+  put_known(card, "cpu_first_error_ratio", bundle.card.cpu_first_error_ratio);
   Json engines = Json::array();
   for (const EngineProfile& engine : bundle.engines) engines.push_back(to_json(engine));
-  return lines(Json{{"schema", std::string(kSchema) + kVersion},
-                    {"card", std::move(card)},
-                    {"engines", std::move(engines)},
-                    {"hosts", bundle.hosts.to_json()}});
+  Json json = {{"schema", std::string(kSchema) + kVersion}, {"card", std::move(card)}, {"engines", std::move(engines)}};
+  for (const CpuEngineProfile& engine : bundle.cpu_engines) json["cpu_engines"].push_back(to_json(engine));
+  json["hosts"] = bundle.hosts.to_json();
+  return lines(json);
 }
 
 Result<EngineBundle> parse_engine_bundle(std::string_view text, const std::string& source) {
@@ -91,13 +106,15 @@ Result<EngineBundle> parse_engine_bundle(std::string_view text, const std::strin
   }
   const Json* card_json = in.require_object("card");
   const Json* engines_json = in.require_array("engines");
+  const Json* cpus_json = in.array("cpu_engines");
   const Json* hosts_json = in.require_array("hosts");
   if (!schema.empty() && !schema.starts_with(kSchema)) {
     in.complain("schema", "'" + printable(schema.substr(0, 60)) + "'", std::string(kSchema) + kVersion);
   }
   in.refuse_others();
   if (Status status = in.finish(); !status) return status.error();
-  if (engines_json->empty() || engines_json->size() > kMostEngines) {
+  if (engines_json->empty() ||
+      std::max(engines_json->size(), cpus_json == nullptr ? 0 : cpus_json->size()) > kMostEngines) {
     return Error{"bad-bundle", std::to_string(engines_json->size()) + " engines", source, "1 to 1000"};
   }
   EngineBundle bundle;
@@ -112,6 +129,11 @@ Result<EngineBundle> parse_engine_bundle(std::string_view text, const std::strin
       return Error{"bad-bundle", "two engines are named '" + engine->name + "'", source, "names that differ"};
     }
     bundle.engines.push_back(std::move(*engine));
+  }
+  for (size_t i = 0; cpus_json != nullptr && i < cpus_json->size(); ++i) {
+    auto engine = cpu_engine_profile_from((*cpus_json)[i], in.path("cpu_engines") + "[" + std::to_string(i) + "]");
+    if (!engine) return engine.error();
+    bundle.cpu_engines.push_back(std::move(*engine));
   }
   auto hosts = HostLevels::from_json(*hosts_json, in.path("hosts"));
   if (!hosts) return hosts.error();

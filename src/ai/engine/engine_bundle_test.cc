@@ -11,6 +11,7 @@ EngineBundle bundle() {
   EngineBundle made;
   made.card = {"times", "a set", "a licence", "somebody", "few", {"one score"}, 0.05, kUnknown};
   made.engines = {engine_test::profile(), engine_test::profile()};
+  made.cpu_engines = {engine_test::cpu_profile()};
   made.engines[1].name = "llama.cpp";
   made.engines[1].basis = EngineBasis::kPhysics;
   made.engines[1].overlaps_host = false;
@@ -35,6 +36,8 @@ TEST(EngineBundle, WrittenAndRead) {
   EXPECT_EQ(first.models, (std::vector<std::string>{"ten"}));
   EXPECT_FALSE(back->engines[1].overlaps_host);
   EXPECT_EQ(back->card.token_error_ratio, 0.05);
+  ASSERT_EQ(back->cpu_engines.size(), 1U);
+  EXPECT_EQ(back->cpu_engines[0].of_kin.first_token, 1);
   EXPECT_TRUE(std::isnan(back->card.first_error_ratio));
 }
 
@@ -47,6 +50,8 @@ TEST(EngineBundle, FoundByName) {
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, "unknown-engine");
   EXPECT_EQ(unknown.error().expected, "one of vllm, llama.cpp");
+  EXPECT_EQ((*made.find_on_cpus("vLLM"))->version, "1");
+  EXPECT_EQ(made.find_on_cpus("sglang").error().message, "nobody measured 'sglang' on CPUs here");
 }
 
 TEST(EngineBundle, StrictErrors) {
@@ -73,6 +78,9 @@ TEST(EngineBundle, TheShippedOneIsReadAndHolds) {
   EXPECT_EQ(shipped->engines[0].basis, EngineBasis::kMeasured);
   EXPECT_LT(shipped->card.token_error_ratio, 0.08);
   EXPECT_LT(shipped->card.first_error_ratio, 0.15);
+  EXPECT_LT(shipped->card.cpu_token_error_ratio, 0.155);
+  EXPECT_LT(shipped->card.cpu_first_error_ratio, 0.2);
+  ASSERT_TRUE(shipped->find_on_cpus("vllm"));
   const auto host = shipped->hosts.find("Intel(R) Xeon(R) CPU @ 2.20GHz");
   ASSERT_TRUE(host);
   EXPECT_NEAR(host->level, 1, 0.03);  // what levels are ratios to

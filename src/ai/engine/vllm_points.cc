@@ -151,7 +151,9 @@ std::optional<std::string> Reader::read_row(size_t index, VllmPoint& point) cons
   point.gpu = row.text("gpu_model");
   if (point.on_gpu && point.gpu.empty()) return "no model of GPU";
   point.gpus = row.integer("gpu_count").value_or(0);
-  point.tensor_parallel = point.on_gpu ? *degree : 1;
+  point.tensor_parallel = std::max<int64_t>(1, degree.value_or(1));  // 0, of CPUs: one node
+  const std::string avx512 = lower_case(row.text("avx512"));
+  if (avx512 == "true" || avx512 == "false") point.avx512 = avx512 == "true";
   point.cpu = row.text("cpu_model");
   point.vcpus = row.positive("vcpus").value_or(kUnknown);
   point.model = row.text("model_id");
@@ -282,11 +284,11 @@ Result<VllmPoints> read_vllm_points(const std::string& path) {
   return parse_vllm_points(*text, file);
 }
 
-std::vector<VllmPoint> single_streams(const VllmPoints& points) {
+std::vector<VllmPoint> single_streams(const VllmPoints& points, PointHardware hardware) {
   std::vector<VllmPoint> streams;
   for (const VllmPoint& point : points.points) {
-    if (point.on_gpu && point.strategy == PointStrategy::kSynchronous && point.first_s > 0 && point.further_s > 0 &&
-        point.client_token_s > 0) {
+    if (point.on_gpu == (hardware == PointHardware::kGpu) && point.strategy == PointStrategy::kSynchronous &&
+        point.first_s > 0 && point.further_s > 0 && point.client_token_s > 0) {
       streams.push_back(point);
     }
   }

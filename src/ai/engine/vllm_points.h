@@ -2,6 +2,7 @@
 // Measured runs of vLLM on cloud servers: Spare Cores' points of guidellm, one row for each point of a sweep.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,14 +18,15 @@ enum class PointStrategy : uint8_t { kSynchronous, kConstant, kThroughput };  //
 struct VllmPoint {
   std::string vendor, server;  // of the cloud and its instance type
   bool on_gpu = false;
-  std::string gpu;   // empty on CPUs
-  int64_t gpus = 0;  // of the server
-  int64_t tensor_parallel = 1;
-  std::string cpu;  // its name, verbatim
+  std::string gpu;              // empty on CPUs
+  int64_t gpus = 0;             // of the server
+  int64_t tensor_parallel = 1;  // on CPUs: NUMA nodes that the engine used
+  std::string cpu;              // its name, verbatim
   double vcpus = kUnknown;
-  std::string model;      // the maker's name: "meta-llama/Llama-3.1-8B-Instruct"
-  std::string precision;  // "bfloat16"
-  std::string version;    // of vLLM
+  std::optional<bool> avx512;  // whether the run's host had it
+  std::string model;           // the maker's name: "meta-llama/Llama-3.1-8B-Instruct"
+  std::string precision;       // "bfloat16"
+  std::string version;         // of vLLM
   PointStrategy strategy = PointStrategy::kSynchronous;
   int64_t prompt_tokens = 0, output_tokens = 0;
   double rate_per_s = kUnknown;   // asked for
@@ -54,7 +56,8 @@ Result<VllmPoints> parse_vllm_points(std::string_view csv, const std::string& so
 // A file, or the folder that holds points.csv[.gz].
 Result<VllmPoints> read_vllm_points(const std::string& path);
 
-// GPU points with one request at a time, all three times known.
-std::vector<VllmPoint> single_streams(const VllmPoints& points);
+// Points on GPUs, or on CPUs, with one request at a time, all three times known.
+enum class PointHardware : uint8_t { kGpu, kCpu };
+std::vector<VllmPoint> single_streams(const VllmPoints& points, PointHardware hardware = PointHardware::kGpu);
 
 }  // namespace perfcast::ai

@@ -47,6 +47,23 @@ TEST(VllmPoints, Read) {
   EXPECT_EQ(single_streams(*points).size(), 1U);
 }
 
+TEST(VllmPoints, OnCpus) {
+  std::string text = kHeader + row() + row({.mode = "cpu", .gpu = "", .degree = "0"}) +
+                     row({.server = "s2", .mode = "cpu", .gpu = "", .degree = "4"});
+  text.replace(text.find("vcpus"), 5, "avx512");  // in the place of the 8 vCPUs
+  for (const char* value : {"1", "True", "False"}) text.replace(text.find("a CPU,8"), 7, std::string("a CPU,") + value);
+  const auto points = parse_vllm_points(text, "points.csv");
+  ASSERT_TRUE(points) << to_text(points.error());
+  EXPECT_EQ(single_streams(*points).size(), 1U);
+  const std::vector<VllmPoint> streams = single_streams(*points, PointHardware::kCpu);
+  ASSERT_EQ(streams.size(), 2U);
+  EXPECT_FALSE(points->points[0].avx512);
+  EXPECT_EQ(streams[0].avx512, true);
+  EXPECT_EQ(streams[0].tensor_parallel, 1);
+  EXPECT_EQ(streams[1].avx512, false);
+  EXPECT_EQ(streams[1].tensor_parallel, 4);
+}
+
 TEST(VllmPoints, OtherUnitsAreConverted) {
   std::string text = kHeader + row({.first = "0.05"});
   text.replace(text.find("ttft_p50_ms"), 11, "ttft_p50_s");

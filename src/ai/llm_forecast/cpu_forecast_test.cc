@@ -19,8 +19,8 @@ TEST(CpuForecast, OneRowForEachCpuAndSequence) {
   ASSERT_TRUE(forecast) << forecast.error().message;
   ASSERT_EQ(forecast->rows.size(), 4U);
   EXPECT_EQ(forecast->rows[1].sequence, 1024);
-  EXPECT_GT(forecast->rows[1].prefill_s(), forecast->rows[0].prefill_s());
-  EXPECT_DOUBLE_EQ(forecast->rows[1].token_s() * forecast->rows[1].generation.tokens_per_s, 1);
+  EXPECT_GT(forecast->rows[1].prefill_s, forecast->rows[0].prefill_s);
+  EXPECT_DOUBLE_EQ(forecast->rows[1].token_s * forecast->rows[1].tokens_per_s, 1);
   const Json json = cpu_forecast_json(*forecast);
   EXPECT_EQ(json["schema"], "perfcast.llm.forecast/1");
   EXPECT_EQ(json["weights"], "q4_k_m");

@@ -3,38 +3,105 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ai/cpu_tokens/token_bundle.h"
+#include "ai/engine/engine_bundle.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/ai/llm_engine.h"
 #include "cli/command.h"
 
 namespace perfcast::cli {
 namespace {
 
+constexpr const char* kTokens = "bundles/cpu-tokens.json";
+
+std::string seconds_with_interval(double seconds, const ai::CpuInterval& interval) {
+  const bool in_ms = seconds < 1;
+  const double unit = in_ms ? 1e-3 : 1;
+  return fmt::format("{:.3g} {} ({:.3g} to {:.3g})", seconds / unit, in_ms ? "ms" : "s", interval.low / unit,
+                     interval.high / unit);
+}
+
+// What only one configuration has room for.
+std::string details_text(const ai::CpuForecastRow& row) {
+  const ai::CpuEngineMachine& machine = row.details->machine;
+  return fmt::format(
+      "\nfirst token             {}\nclient's time per token {}\n{:.0f} threads on {:.3g} GB/s, products: {}\n\n{}",
+      seconds_with_interval(row.prefill_s, row.prefill_s_90),
+      seconds_with_interval(row.details->client_token_s, row.client_token_s_90), machine.threads,
+      machine.memory_bytes_per_s / 1e9, name_of(machine.path), ai::cpu_engine_parts_text(row));
+}
+
+std::vector<std::string> notes_of(const ai::CpuForecast& forecast, const ai::CpuForecastRequest& request) {
+  const auto any = [&](auto&& holds) { return std::ranges::any_of(forecast.rows, holds); };
+  std::vector<std::string> notes;
+  const bool imputed = any([](const ai::CpuForecastRow& row) { return row.cpu.bandwidth_imputed; });
+  if (request.engine == nullptr) {
+    if (imputed) notes.emplace_back("bandwidth of some of these machines was not measured; it is that of their kin");
+    return notes;
+  }
+  notes.push_back(fmt::format("{}: fitted to {} measured single streams of {} on {} CPU models", forecast.engine,
+                              request.engine->rows, join(request.engine->model_names(), ", "),
+                              request.engine->cpus.size()));
+  if (imputed) notes.emplace_back("measured: where bandwidth isn't named, it is that of other sizes of the CPU model");
+  if (any([](const ai::CpuForecastRow& row) { return !row.details->knows_model; })) {
+    notes.push_back(fmt::format("nobody measured {} under {} on CPUs; its times follow from other models",
+                                forecast.work.name, request.engine->name));
+  }
+  if (!forecast.unmeasured.empty()) {
+    notes.push_back(fmt::format("no run covers: {}; intervals are wider", forecast.unmeasured));
+  }
+  if (request.processes == 1 && any([](const ai::CpuForecastRow& row) { return row.cpu.numa_nodes > 1; })) {
+    notes.push_back(
+        fmt::format("{} uses one NUMA node of a machine; --tensor-parallel N uses N of them for one request",
+                    request.engine->name));
+  }
+  return notes;
+}
+
 std::string text_of(const ai::LlmConfig& config, const ai::CpuForecast& forecast,
                     const ai::CpuForecastRequest& request) {
-  const bool imputed = std::ranges::any_of(
-      forecast.rows, [](const ai::CpuForecastRow& row) { return row.generation.bandwidth_imputed; });
-  std::string text = fmt::format("{}: weights {}, {} read for a token; {} new tokens, one sequence, llama.cpp\n\n{}",
+  std::string text = fmt::format("{}: weights {}, {} read for a token; {} new tokens, one sequence, {}\n\n{}",
                                  forecast.work.name, forecast.weights, human_bytes(forecast.work.weight_bytes),
-                                 request.output_tokens, ai::cpu_forecast_rows_text(forecast));
-  if (imputed) text += "\nnote: bandwidth of some of these machines was not measured; it is that of their kin\n";
-  for (const std::string& note : config.notes) text += "\nnote: " + note + "\n";
+                                 request.output_tokens, forecast.engine, ai::cpu_forecast_rows_text(forecast));
+  if (forecast.rows.size() == 1 && forecast.rows.front().details) text += details_text(forecast.rows.front());
+  std::vector<std::string> notes = notes_of(forecast, request);
+  notes.insert(notes.end(), config.notes.begin(), config.notes.end());
+  if (!notes.empty()) text += "\n";
+  for (const std::string& note : notes) text += "note: " + note + "\n";
   return text;
 }
 
 }  // namespace
 
-Result<std::string> cpu_forecast(const ai::LlmConfig& config, const ai::CpuForecastRequest& request,
-                                 CpuForecastFormat format) {
-  const auto bundle = ai::read_token_bundle(shipped_file("bundles/cpu-tokens.json"));
+Result<std::string> cpu_forecast(const ai::LlmConfig& config, ai::CpuForecastRequest request, const std::string& engine,
+                                 const char* option, CpuForecastFormat format) {
+  const auto bundle = ai::read_token_bundle(shipped_file(kTokens));
   if (!bundle) return bundle.error();
+  ai::EngineBundle engines;
+  if (plain_name(engine) != plain_name(kCpuEngine)) {
+    auto read = shipped_engines();
+    if (!read) return read.error();
+    engines = std::move(*read);
+    const auto found = engines.find_on_cpus(engine);
+    if (!found) {
+      Error error = found.error();
+      if (engine == kNoEngine) error.message = "kernels without an engine aren't forecast on CPUs";
+      error.where = "--engine";
+      error.expected += std::string(", ") + kCpuEngine;
+      return error;
+    }
+    request.engine = *found;
+  }
   const auto forecast = ai::forecast_on_cpus(*bundle, config, request);
   if (!forecast) {
     Error error = forecast.error();
     const bool of_the_cpu = error.code == "unknown-cpu" || error.code == "bad-vcpus";
-    if (of_the_cpu && error.where.empty()) error.where = "--cpu";
+    if (of_the_cpu && error.where.empty()) error.where = option;
+    if (error.where == "tensor-parallel") error.where = "--tensor-parallel";
+    if (error.code == "unsupported-precision") error.where = "--precision";
     return error;
   }
   switch (format) {
@@ -46,6 +113,22 @@ Result<std::string> cpu_forecast(const ai::LlmConfig& config, const ai::CpuForec
       break;
   }
   return text_of(config, *forecast, request);
+}
+
+Result<bool> are_cpus(const std::vector<std::string>& names, const ai::DeviceProvider& provider) {
+  std::vector<std::string> others;
+  for (const std::string& name : names) {
+    if (!provider.find(name)) others.push_back(name);
+  }
+  if (others.empty()) return false;
+  const auto bundle = ai::read_token_bundle(shipped_file(kTokens));
+  if (!bundle) return bundle.error();
+  const bool known =
+      std::ranges::all_of(others, [&](const std::string& name) { return ai::knows_cpu(bundle->cpus, name); });
+  if (!known) return false;
+  if (others.size() == names.size()) return true;
+  return usage_error("bad-usage", "CPUs and devices in one forecast", "--on",
+                     "one kind of both; perfcast place has them side by side");
 }
 
 }  // namespace perfcast::cli

@@ -2,17 +2,24 @@
 // The table, CSV or JSON of a language model on CPUs.
 
 #include <string>
+#include <vector>
 
 #include "ai/llm/model_config.h"
 #include "ai/llm_forecast/cpu_forecast.h"
+#include "ai/llm_forecast/device_provider.h"
 #include "base/result.h"
 
 namespace perfcast::cli {
 
 enum class CpuForecastFormat { kText, kJson, kCsv };
+inline constexpr const char* kCpuEngine = "llama.cpp";  // by `--cpu`, unless another is named
 
-// By the shipped bundle. Errors of forecast_on_cpus() and of the bundle; "unknown-cpu" and "bad-vcpus" at --cpu.
-Result<std::string> cpu_forecast(const ai::LlmConfig& config, const ai::CpuForecastRequest& request,
-                                 CpuForecastFormat format);
+// By the shipped bundles, under the engine of that name; the request's own is set here. Errors of forecast_on_cpus()
+// and of the bundles; "unknown-engine"; "unknown-cpu" and "bad-vcpus" at `option`, which named the CPUs.
+Result<std::string> cpu_forecast(const ai::LlmConfig& config, ai::CpuForecastRequest request, const std::string& engine,
+                                 const char* option, CpuForecastFormat format);
+
+// Whether these names are CPUs that are known, and none a device. "bad-usage" where they are both.
+Result<bool> are_cpus(const std::vector<std::string>& names, const ai::DeviceProvider& provider);
 
 }  // namespace perfcast::cli

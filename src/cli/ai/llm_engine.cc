@@ -24,10 +24,12 @@ void add_host_option(CLI::App& verb, EngineArguments& arguments) {
             "one device. Not given: intervals are wider.");
 }
 
+Result<ai::EngineBundle> shipped_engines() { return ai::read_engine_bundle(shipped_file(kEngines)); }
+
 Result<ai::EngineTerms> engine_of(const EngineArguments& arguments) {
   ai::EngineTerms terms;
   if (arguments.engine == kNoEngine) return terms;
-  auto bundle = ai::read_engine_bundle(shipped_file(kEngines));
+  auto bundle = shipped_engines();
   if (!bundle) return bundle.error();
   const auto profile = bundle->find(arguments.engine);
   if (!profile) {
@@ -44,7 +46,7 @@ Result<ai::EngineTerms> engine_of(const EngineArguments& arguments) {
 }
 
 Result<ai::EngineHost> host_named(const std::string& name) {
-  const auto bundle = ai::read_engine_bundle(shipped_file(kEngines));
+  const auto bundle = shipped_engines();
   if (!bundle) return bundle.error();
   auto host = bundle->hosts.find(name);
   if (host) return host;

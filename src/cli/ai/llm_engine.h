@@ -20,6 +20,9 @@ struct EngineArguments {
 void add_engine_option(CLI::App& verb, EngineArguments& arguments);
 void add_host_option(CLI::App& verb, EngineArguments& arguments);
 
+// As it is shipped.
+Result<ai::EngineBundle> shipped_engines();
+
 // The engine that was asked for; its host isn't known yet. Without a profile for "none". "unknown-engine" names all.
 Result<ai::EngineTerms> engine_of(const EngineArguments& arguments);
 

@@ -258,22 +258,30 @@ Result<std::string> text_of(const ai::LlmForecastReport& report, const ForecastA
   return arguments.csv ? forecast_csv(report) : forecast_text(report);
 }
 
-// One sequence on CPUs: tokens/s as llama.cpp's.
-Result<std::string> on_cpus(const ForecastArguments& arguments, bool json) {
-  if (!arguments.on.empty()) {
+// One sequence on CPUs. `option` named them: --cpu, whose engine is llama.cpp unless another is named, or --on.
+Result<std::string> on_cpus(const ForecastArguments& arguments, const char* option, bool json) {
+  const bool by_cpu = std::string_view(option) == "--cpu";
+  if (by_cpu && !arguments.on.empty()) {
     return usage_error("bad-usage", "CPUs and devices in one forecast", "--cpu", "--cpu or --on");
   }
-  const Status used = check_unused(
-      *arguments.verb, "--cpu, which forecasts one sequence at a time on whole machines",
-      {"--engine", "--host", "--tensor-parallel", "--sweep", "--kv-precision", "--eager-attention", "--graph-launch",
-       "--link-bytes-per-s", "--price", "--power-w", "--calibrate", "--svg", "--device-file", "--list-devices"},
-      "--on DEVICE with it; perfcast place has prices and watts of CPUs, too");
+  const std::string engine = by_cpu && arguments.verb->count("--engine") == 0 ? kCpuEngine : arguments.engine.engine;
+  const bool under_llama = plain_name(engine) == plain_name(kCpuEngine);
+  const std::string way = std::string(by_cpu ? "--cpu, which forecasts" : "a CPU, which is forecast with") +
+                          " one sequence at a time on whole machines";
+  const char* instead = "--on DEVICE with it; perfcast place has prices and watts of CPUs, too";
+  Status used =
+      check_unused(*arguments.verb, way,
+                   {"--host", "--sweep", "--kv-precision", "--eager-attention", "--graph-launch", "--link-bytes-per-s",
+                    "--price", "--power-w", "--calibrate", "--svg", "--device-file", "--list-devices"},
+                   instead);
+  if (used && under_llama) used = check_unused(*arguments.verb, way, {"--tensor-parallel"}, instead);
   if (!used) return used.error();
   const auto batches = counts_of(arguments.batches, "--batch");
   if (!batches) return batches.error();
   if (std::ranges::any_of(*batches, [](int64_t batch) { return batch != 1; })) {
-    return usage_error("bad-usage", "--cpu forecasts one sequence at a time", "--batch",
-                       "1, or --on DEVICE for batches");
+    return usage_error("bad-usage",
+                       by_cpu ? "--cpu forecasts one sequence at a time" : "CPUs are forecast with one sequence",
+                       "--batch", by_cpu ? "1, or --on DEVICE for batches" : "1, or a GPU for batches");
   }
   if (arguments.model.empty()) return usage_error("bad-usage", "no model is named", "MODEL", "as in llama3-8b");
   const auto config = ai::load_model(arguments.model);
@@ -284,16 +292,23 @@ Result<std::string> on_cpus(const ForecastArguments& arguments, bool json) {
   if (!arguments.precision.weights.empty() || !arguments.precision.precision.empty()) request.weights = formats.weights;
   // A GGUF file is what llama.cpp runs; of the weights beside a config.json one would be made.
   if (config->stored_weight_name.empty()) request.bits_per_value = formats.weight_bits_per_value;
-  request.cpus = list_of(arguments.cpus);
+  request.cpus = list_of(by_cpu ? arguments.cpus : arguments.on);
   request.vcpus = arguments.vcpus.value_or(kUnknown);
   request.output_tokens = arguments.output_tokens;
   const auto sequences = counts_of(arguments.sequences, "--sequence");
   if (!sequences) return sequences.error();
-  request.sequences = sequences->empty() ? std::vector<int64_t>{512} : *sequences;
+  const int64_t usual = by_cpu ? 512 : ai::usual_prompt(*config, arguments.output_tokens);
+  request.sequences = sequences->empty() ? std::vector<int64_t>{usual} : *sequences;
+  const auto processes = counts_of(arguments.tensor_parallels, "--tensor-parallel");
+  if (!processes) return processes.error();
+  if (processes->size() > 1) {
+    return usage_error("bad-usage", "several degrees at once on CPUs", "--tensor-parallel", "one of them");
+  }
+  if (!processes->empty()) request.processes = processes->front();
   const auto format = json            ? CpuForecastFormat::kJson
                       : arguments.csv ? CpuForecastFormat::kCsv
                                       : CpuForecastFormat::kText;
-  return cpu_forecast(*config, request, format);
+  return cpu_forecast(*config, request, engine, option, format);
 }
 
 int run_forecast(const CommandContext& context, const ForecastArguments& arguments) {
@@ -301,29 +316,34 @@ int run_forecast(const CommandContext& context, const ForecastArguments& argumen
   if (arguments.csv && common.json) {
     return report_error(usage_error("bad-usage", "two formats at once", "--csv", "--csv or --json"), common);
   }
-  if (arguments.cpus.empty()) {
-    const Status used = check_unused(*arguments.verb, "a forecast without --cpu", {"--vcpus"}, "--cpu NAME with it");
-    if (!used) return report_error(used.error(), common);
-  } else {
-    const auto text = on_cpus(arguments, common.json);
+  const auto write = [&](const Result<std::string>& text) {
     return text ? write_result(*text, common) : report_error(text.error(), common);
-  }
+  };
+  if (!arguments.cpus.empty()) return write(on_cpus(arguments, "--cpu", common.json));
   for (const auto& [option, path] :
        {std::pair{"--device-file", arguments.device_file}, {"--calibrate", arguments.calibrate}}) {
     if (const Status there = check_named_file(option, path); !there) return report_error(there.error(), common);
   }
   const auto provider = open_devices(arguments.device_file);
   if (!provider) return report_error(provider.error(), common);
+  const Status sized = check_unused(*arguments.verb, "a forecast without --cpu", {"--vcpus"}, "--cpu NAME with it");
   if (arguments.list) {
+    if (!sized) return report_error(sized.error(), common);
     const auto text = common.json ? [&]() -> Result<std::string> {
       const auto json = ai::device_list_json(**provider);
       if (!json) return json.error();
       return to_text(*json);
     }()
         : ai::device_list_text(**provider);
-    return text ? write_result(*text, common) : report_error(text.error(), common);
+    return write(text);
   }
   const auto report = report_of(**provider, arguments);
+  if (!report && report.error().code == "unknown-device") {
+    const auto are_all = are_cpus(list_of(arguments.on), **provider);
+    if (!are_all) return report_error(are_all.error(), common);
+    if (*are_all) return write(on_cpus(arguments, "--on", common.json));
+  }
+  if (!sized) return report_error(sized.error(), common);
   if (!report) return report_error(report.error(), common);
   if (!arguments.svg.empty()) {
     if (arguments.svg == common.output) {
@@ -342,8 +362,7 @@ int run_forecast(const CommandContext& context, const ForecastArguments& argumen
   if (arguments.csv && !common.quiet) {  // a table of numbers has no room for notes
     for (const std::string& note : report->notes) std::fprintf(stderr, "note: %s\n", printable(note).c_str());
   }
-  const auto text = text_of(*report, arguments, common.json);
-  return text ? write_result(*text, common) : report_error(text.error(), common);
+  return write(text_of(*report, arguments, common.json));
 }
 
 }  // namespace
@@ -361,11 +380,13 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
   verb->footer("Intervals contain the true value in 90% of cases. The sequences of a batch start and end together.");
   add_basic(*verb, "model", arguments->model, "MODEL",
             "A built-in name, a config.json, a folder with one, or a GGUF file.");
-  add_basic(*verb, "--on", arguments->on, "DEVICE,...", "The devices to forecast, by name, such as A100-80GB,H100.");
-  add_basic(*verb, "--cpu", arguments->cpus, "CPU,...",
-            "Forecasts these CPU models instead, one sequence at a time: \"EPYC 7763\".");
+  add_basic(*verb, "--on", arguments->on, "DEVICE,...",
+            "The devices to forecast, by name, such as A100-80GB,H100; or CPU models.");
+  add_basic(
+      *verb, "--cpu", arguments->cpus, "CPU,...",
+      "Forecasts these CPU models instead, one sequence at a time, under llama.cpp or --engine vllm: \"EPYC 7763\".");
   add_advanced(*verb, "--vcpus", arguments->vcpus, "N",
-               "With --cpu: the vCPUs of the machine. Default: those of the largest machine that was measured.");
+               "With CPUs: the vCPUs of the machine. Default: those of the largest machine that was measured.");
   add_basic(*verb, "--list-devices", arguments->list, "Lists the known devices.");
   add_advanced(*verb, "--device-file", arguments->device_file, "FILE",
                "Adds the facts of more devices from this file (JSON).");

@@ -22,6 +22,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!forecast || !(forecast->token.seconds > 0) || !(forecast->first.seconds > 0)) std::abort();
     if (!std::isfinite(forecast->client_token_s) || !(forecast->token_log_half_width >= 0)) std::abort();
   }
+  for (const CpuEngineProfile& engine : bundle->cpu_engines) {
+    CpuEngineRequest request;
+    request.prompt_tokens = 900;
+    request.sorts = true;
+    const auto forecast = forecast_cpu_engine(engine, engine_test::cpu(), engine_test::cpu_work(), request);
+    if (!forecast || !(forecast->times.further_s() > 0) || !std::isfinite(forecast->client_token_s)) std::abort();
+    if (!(forecast->widths.first_token >= 0)) std::abort();
+  }
   for (const HostLevel& level : bundle->hosts.levels()) {
     const auto host = bundle->hosts.find(level.name);
     if (host && !(host->level > 0)) std::abort();

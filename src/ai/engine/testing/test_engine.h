@@ -1,6 +1,7 @@
 #pragma once
 // A device, an engine and a model's work whose times can be computed by hand.
 
+#include "ai/engine/cpu_engine_profile.h"
 #include "ai/engine/engine_step.h"
 
 namespace perfcast::ai::engine_test {
@@ -75,6 +76,53 @@ inline EngineWork work() {
   work.activation_bytes_per_token = 100e3;
   work.hidden = 1024;
   return work;
+}
+
+// Two nodes of five cores of Zen 3 with two threads each; each core reads 130 GB/s of its level-1 cache, each node 50
+// GB/s of its memory.
+inline CpuFacts cpu() {
+  CpuFacts facts;
+  facts.name = "AMD EPYC 7763 64-Core Processor";
+  facts.vendor = "AMD";
+  facts.arch = "x86_64";
+  facts.cpu_family = 25;
+  facts.model = 1;
+  facts.flags = {"avx2", "sha"};
+  facts.vcpus = 20;
+  facts.cores = 10;
+  facts.numa_nodes = 2;
+  facts.read_bytes_per_s.front() = 1.3e12;
+  facts.read_bytes_per_s.back() = 100e9;
+  return facts;
+}
+
+// Ten layers of 1,000 values; 400 MB.
+inline LlmWork cpu_work() {
+  LlmWork work;
+  work.name = "ten";
+  work.layers = 10;
+  work.hidden = 1000;
+  work.vocabulary = 50000;
+  work.parameters = 200e6;
+  work.weight_bytes = work.file_bytes = 400e6;
+  work.kv_bytes_per_token = 1000;
+  work.prefill_macs_per_token = 150e6;
+  work.attention_macs_per_token_token = 20e3;
+  return work;
+}
+
+inline CpuEngineProfile cpu_profile() {
+  CpuEngineProfile profile;
+  profile.name = "vllm";
+  profile.version = "1";
+  profile.source = "invented";
+  profile.rows = 100;
+  profile.models = {{"ten", 400e6, {0.5, 0.4, 1.3}}, {"large", 40e9, {0.35, 0.9, 0.5}}};
+  profile.cpus = {"amd epyc 7763 (25-1)"};
+  for (const CpuEngineConstant& constant : cpu_engine_constants()) profile.constants.*constant.member = constant.start;
+  profile.measured = {0.3, 0.4, 0.5};
+  profile.of_kin = {0.6, 0.8, 1.0};
+  return profile;
 }
 
 inline EngineHost host(double level = 1) {
