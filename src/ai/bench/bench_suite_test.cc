@@ -75,6 +75,20 @@ TEST(BenchSuite, EndsBehindAnInterruptAndKeepsRatesThatAreGiven) {
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole->reports.back().result.settings.target_qps, 100);
   EXPECT_FALSE(whole->valid());  // offline is over too early, and isn't made larger
+  const BenchReport& offline = whole->reports[2];
+  EXPECT_TRUE(offline.verdict.is_only_too_short());
+  EXPECT_TRUE(offline.is_sound());
+  EXPECT_TRUE(whole->succeeds());
+  const Json json = to_json(offline);
+  EXPECT_EQ(json["valid"], false);
+  EXPECT_EQ(json["comparable"], false);
+  EXPECT_EQ(json["not_comparable"].back(), "too short: " + offline.verdict.violations.back().message);
+  BenchSuite missed = *whole;
+  missed.reports[0].objectives.resize(1);
+  missed.reports[0].objectives[0].met = true;
+  EXPECT_TRUE(missed.succeeds());
+  missed.reports[0].objectives[0].met = false;
+  EXPECT_FALSE(missed.succeeds());
   for (BenchRequest& run : request.runs) run.is_interrupted = [] { return true; };
   const auto suite = run_bench_suite(request, system);
   ASSERT_TRUE(suite);
@@ -107,6 +121,7 @@ TEST(BenchSuite, WhatEndsALaterScenarioKeepsTheFirstOnes) {
     EXPECT_EQ(suite->error->code, interrupted ? "interrupted" : "system-broke");
     EXPECT_EQ(suite->breaks("interrupted"), interrupted);
     EXPECT_FALSE(suite->valid());
+    EXPECT_FALSE(suite->succeeds());
     const Json json = to_json(*suite);
     EXPECT_EQ(json["valid"], false);
     EXPECT_EQ(json["runs"].size(), 1u);
