@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kFewestRows = 30, kFewestWorkloads = 3, kStretches = 5;
 constexpr double kBelow = 0.05, kAbove = 0.1;  // forecasts leave the range of the training rows by no more
-constexpr double kSurely = 2;                  // standard errors over samples that a gain must have
+constexpr double kSurely = 3;                  // standard errors over samples that a gain must have
 constexpr size_t kMostCompared = 4000, kFewestCompared = 10;
 
 // Chosen from on inner folds.
@@ -247,6 +247,7 @@ class Chooser {
     const Candidate* least = nullptr;
     for (const Candidate& candidate : candidates_) {
       if (!candidate.allowed || candidate.kind != kind || blends_.count(candidate.name) > 0) continue;
+      if (candidate.options.relative) continue;  // plain ones first
       if (least == nullptr || candidate.error < least->error) least = &candidate;
     }
     return least;

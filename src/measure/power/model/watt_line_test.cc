@@ -93,12 +93,12 @@ Split split_of(size_t rows, bool by_stretch, size_t part) {
 
 TEST(LeastSquares, AreNeverBeatenByLeastSquares) {
   for (const Made& made : made_machines()) {
-    for (const int rows : {40, 120, 400}) {
+    for (const int rows : {40, 120}) {
       for (const bool workloads : {false, true}) {
         for (const bool by_stretch : {false, true}) {
           double ours = 0, plain = 0;
           std::string chosen;
-          for (uint64_t seed = 1; seed <= 3; ++seed) {
+          for (uint64_t seed = 1; seed <= 2; ++seed) {
             const PowerTable whole = table_of_made(made, rows, 1.5, workloads, seed);
             const Split split = split_of(whole.rows(), by_stretch, seed);
             const PowerTable train = table_part(whole, split.train), test = table_part(whole, split.test);
