@@ -141,15 +141,44 @@ bool has_whole_word(std::string_view text, const std::string& word) {
   return false;
 }
 
-// How well a metric answers to all of these words, 0 best; nothing where one of them is neither in its name, in what
+// An event as perf lists it: without modifiers and its PMU, and by the first of its names.
+std::string event_named(std::string_view word) {
+  std::string event = lower_case(word);
+  if (const size_t colon = event.find(':'); colon != std::string::npos && colon > 0) event.resize(colon);
+  if (const size_t slash = event.find('/'); slash != std::string::npos && event.ends_with('/')) {
+    event = event.substr(slash + 1, event.size() - slash - 2);
+  }
+  static const std::map<std::string_view, const char*> kOtherNames = {
+      {"cpu-cycles", "cycles"},
+      {"branch-instructions", "branches"},
+      {"faults", "page-faults"},
+      {"cs", "context-switches"},
+      {"migrations", "cpu-migrations"},
+      {"cpu-clock", "task-clock"},
+      {"idle-cycles-frontend", "stalled-cycles-frontend"},
+      {"idle-cycles-backend", "stalled-cycles-backend"},
+      {"duration_time", "wall_s"},
+      {"user_time", "user_s"},
+      {"system_time", "system_s"},
+      {"llc-misses", "llc-load-misses"}};
+  const auto other = kOtherNames.find(event);
+  return other == kOtherNames.end() ? event : other->second;
+}
+
+bool is_event_of(const Metric& metric, const std::string& event) {
+  return metric.name == event ||
+         std::ranges::any_of(metric.sources, [&](const auto& each) { return lower_case(each.second) == event; });
+}
+
+// How well a metric answers to all of these words, the least best, -1 the event itself; nothing where one of them is neither in its name, in what
 // is said of it, nor in the events that it is read from. What our own collectors measure of programs comes first.
 std::optional<int> rank_of_match(const Metric& metric, const std::vector<std::string>& words) {
   if (words.empty()) return 0;
+  if (words.size() == 1 && is_event_of(metric, event_named(words[0]))) return -1;
   const std::string description = lower_case(metric.description);
   int rank = has_whole_word(description, join(words, " ")) ? 0 : 1;
   for (const std::string& word : words) {
-    const bool is_event = std::ranges::any_of(metric.sources, [&](const auto& each) { return each.second == word; });
-    const bool is_said = is_event || has_whole_word(description, word);
+    const bool is_said = is_event_of(metric, event_named(word)) || has_whole_word(description, word);
     const bool is_there = is_said || description.find(word) != std::string::npos ||
                           squeezed(metric.name).find(squeezed(word)) != std::string::npos ||
                           lower_case(sources_of(metric)).find(word) != std::string::npos;

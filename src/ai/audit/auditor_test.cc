@@ -212,6 +212,36 @@ TEST(StatedNumbers, AreHeldAgainstEachOtherOrListed) {
               HasSubstr("at least 19 PFLOP/s (20 PFLOP/s, less rounding): "));
 }
 
+// What is stated besides never keeps a number from being checked.
+TEST(Claims, AreCheckedWhereMoreIsStated) {
+  // 4096 x 1.5e10 operations are 6.1e13: at 121 TFLOP/s half a second, with sparse weights a quarter.
+  const std::string prompt =
+      R"("device": "l4", "model": "llama3-8b", "precision": "fp16", "batch": 1, "input_tokens": 4096, "metric": "first_token", "value": 100, "unit": "ms")";
+  for (const char* more : {"", R"(, "phase": "prefill")", R"(, "output_tokens": 16)"}) {
+    EXPECT_EQ(audit_of(prompt + more).verdict, AuditVerdict::kImpossible) << more;
+  }
+  // Requests of 1024 + 256 tokens take 1.76e14 operations: 500 of them a second are more than eight devices have.
+  const char* requests =
+      R"("device": "h100", "devices": 8, "model": "llama3-70b", "precision": "fp8", "input_tokens": 1024, "output_tokens": 256, "metric": "samples_per_s", "value": 500, "unit": "queries/s")";
+  EXPECT_EQ(audit_of(requests).verdict, AuditVerdict::kImpossible);
+  // 6400 tokens/s in answers of 256 are 25 a second, of 9.5 s each 237 at once.
+  const auto served = [](const std::string& more, int at_once) {
+    return audit_of(
+        fmt::format(R"("device": "h100", "devices": 8, "model": "llama3-70b", "precision": "fp8", "concurrency": {},
+                    "output_tokens": 256, "metric": "tokens_per_s", "value": 6400, "unit": "tokens/s",
+                    "and": [{{"metric": "latency", "value": 9.5, "unit": "s"}}]{})",
+                    at_once, more));
+  };
+  const ClaimAudit too_many = served("", 128);
+  EXPECT_EQ(too_many.verdict, AuditVerdict::kDoubtful);
+  EXPECT_EQ(too_many.reasons.front().code, "in-flight-mismatch");
+  EXPECT_THAT(too_many.reasons.front().text, HasSubstr("237.5 requests in flight; 128 stated"));
+  EXPECT_LT(served("", 256).verdict, AuditVerdict::kDoubtful);
+  EXPECT_EQ(served(R"(, "statistic": "mean")", 128).verdict, AuditVerdict::kDoubtful);
+  // Even if the rate counts 16 prompt tokens of each request in.
+  EXPECT_EQ(served(R"(, "statistic": "mean", "input_tokens": 16)", 128).verdict, AuditVerdict::kImpossible);
+}
+
 TEST(TrainingClaims, NeedThreeTimesTheForwardPass) {
   const char* claim =
       R"("device": "h100", "devices": 8, "model": "llama2-7b", "precision": "bf16", "sparsity": "dense", "phase": "{}", "metric": "tokens_per_s", "value": 300000, "unit": "tokens/s")";

@@ -54,6 +54,31 @@ void add_sample_needs(const ResolvedClaim& resolved, std::vector<NeededFlops>& n
   }
 }
 
+// What a request takes: its prompt, where that is computed, and its new tokens.
+void add_prompt_needs(const Claim& claim, const TokenWork& work, std::vector<NeededFlops>& needs) {
+  const bool computes = claim.input_tokens && claim.prefix_cached != std::optional(true);
+  const double prompt = computes ? work.prefill_flops_per_token * static_cast<double>(*claim.input_tokens) : 0;
+  const ClaimedNumber* first = claim.find(ClaimMetric::kFirstToken);
+  if (computes && first != nullptr) {
+    needs.push_back(
+        {prompt / first->most(), 1,
+         fmt::format("{:.3g} operations of {} prompt tokens in {}", prompt, *claim.input_tokens, first->text)});
+  }
+  const bool is_prefill = claim.phase == ClaimPhase::kPrefill;
+  if (is_prefill ? !computes : !claim.output_tokens) return;
+  const double whole = prompt + (is_prefill ? 0 : work.flops * static_cast<double>(*claim.output_tokens));
+  std::vector<std::string> tokens;
+  if (computes) tokens.push_back(fmt::format("{} prompt", *claim.input_tokens));
+  if (!is_prefill) tokens.push_back(fmt::format("{} new", *claim.output_tokens));
+  const std::string of = fmt::format("{:.3g} operations of {} tokens", whole, join(tokens, " and "));
+  if (const ClaimedNumber* latency = claim.find(ClaimMetric::kLatency); computes && latency != nullptr) {
+    needs.push_back({whole / latency->most(), 1, of + " in " + latency->text});
+  }
+  if (const ClaimedNumber* rate = claim.find(ClaimMetric::kSamplesPerS)) {
+    needs.push_back({whole * rate->least(), 1, of + ", " + rate->text});
+  }
+}
+
 void add_token_needs(const ResolvedClaim& resolved, const TokenWork& work, std::vector<NeededFlops>& needs) {
   const Claim& claim = *resolved.claim;
   if (claim.phase != ClaimPhase::kDecode) {
@@ -62,6 +87,7 @@ void add_token_needs(const ResolvedClaim& resolved, const TokenWork& work, std::
     if (const ClaimedNumber* rate = claim.find(ClaimMetric::kTokensPerS)) {
       needs.push_back({flops * rate->least(), 1, fmt::format("{:.3g} operations a token, {}", flops, rate->text)});
     }
+    if (claim.phase == ClaimPhase::kPrefill) add_prompt_needs(claim, work, needs);
     return;
   }
   const std::string each = fmt::format("{:.3g} operations a token", work.flops);
@@ -76,21 +102,7 @@ void add_token_needs(const ResolvedClaim& resolved, const TokenWork& work, std::
     needs.push_back({work.flops * streams / time->most(), 1,
                      fmt::format("{}, one each {} for {:g} sequences", each, time->text, streams)});
   }
-  if (claim.input_tokens && claim.prefix_cached != std::optional(true)) {
-    const double prompt = work.prefill_flops_per_token * static_cast<double>(*claim.input_tokens);
-    if (const ClaimedNumber* first = claim.find(ClaimMetric::kFirstToken)) {
-      needs.push_back(
-          {prompt / first->most(), 1,
-           fmt::format("{:.3g} operations of {} prompt tokens in {}", prompt, *claim.input_tokens, first->text)});
-    }
-    const ClaimedNumber* latency = claim.find(ClaimMetric::kLatency);
-    if (latency != nullptr && claim.output_tokens) {
-      const double whole = prompt + work.flops * static_cast<double>(*claim.output_tokens);
-      needs.push_back({whole / latency->most(), 1,
-                       fmt::format("{:.3g} operations of {} prompt and {} new tokens in {}", whole, *claim.input_tokens,
-                                   *claim.output_tokens, latency->text)});
-    }
-  }
+  add_prompt_needs(claim, work, needs);
 }
 
 // What other precision of the device would allow the rate.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "ai/audit/claim_checks.h"
 
@@ -32,11 +33,51 @@ void check_definition(const Claim& claim, ClaimAudit& audit) {
              {}});
 }
 
+// Requests a second, of tokens of a known number each. Some count a prompt's tokens in: then there are fewer requests.
+std::optional<ClaimedNumber> requests_by_tokens(const Claim& claim) {
+  const ClaimedNumber* tokens = claim.find(ClaimMetric::kTokensPerS);
+  if (tokens == nullptr || !claim.output_tokens || claim.phase != ClaimPhase::kDecode ||
+      claim.scope == ClaimScope::kPerUser) {
+    return std::nullopt;
+  }
+  ClaimedNumber rate = *tokens;
+  const auto each = static_cast<double>(*claim.output_tokens);
+  rate.value /= each;
+  rate.half_unit /= each;
+  rate.text = fmt::format("{} in answers of {}", tokens->text, *claim.output_tokens);
+  return rate;
+}
+
+// Little's law of requests whose rate follows from tokens.
+void check_answers(const ResolvedClaim& resolved, const ClaimedNumber& latency, ClaimAudit& audit) {
+  const Claim& claim = *resolved.claim;
+  const auto rate = requests_by_tokens(claim);
+  if (!rate || !claim.concurrency) return;
+  const auto busy = static_cast<double>(*claim.concurrency);
+  const double in_flight = rate->value * latency.value, fewest = rate->least() * latency.least();
+  const std::string said =
+      fmt::format("{} x {} are {:.4g} requests in flight; {:g} stated", rate->text, latency.text, in_flight, busy);
+  if (fewest <= most_of(claim) * busy) {
+    audit.made.push_back(said);
+    return;
+  }
+  const double prompt = claim.input_tokens ? static_cast<double>(*claim.input_tokens) : kUnknown;
+  const double counted_in = static_cast<double>(*claim.output_tokens) / (static_cast<double>(*claim.output_tokens) + prompt);
+  const bool sure = claim.statistic == LatencyStatistic::kMean && fewest * counted_in > kSurely * busy;
+  audit.add({"in-flight-mismatch",
+             sure ? AuditVerdict::kImpossible : AuditVerdict::kDoubtful,
+             said + (sure ? "" : ", unless the rate counts the tokens of prompts, or the latency is no mean"),
+             "state how many requests are in flight (concurrency), which tokens the rate counts, and the latency's "
+             "percentile",
+             {{"in_flight_count", in_flight}, {"served_count", busy}}});
+}
+
 void check_requests(const ResolvedClaim& resolved, ClaimAudit& audit) {
   const Claim& claim = *resolved.claim;
   const ClaimedNumber* rate = claim.find(ClaimMetric::kSamplesPerS);
   const ClaimedNumber* latency = claim.find(ClaimMetric::kLatency);
-  if (rate == nullptr || latency == nullptr) return;
+  if (latency == nullptr) return;
+  if (rate == nullptr) return check_answers(resolved, *latency, audit);
   const double in_flight = rate->value * latency->value;
   const double fewest = rate->least() * latency->least();
   const std::string product =

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "ai/bench/bench_tables.h"
 #include "base/json.h"
 #include "base/unknown.h"
@@ -88,6 +92,17 @@ Json settings_json(const BenchReport& report) {
 
 }  // namespace
 
+bool BenchReport::misses_objectives() const {
+  return std::any_of(objectives.begin(), objectives.end(), [](const ObjectiveOutcome& outcome) { return !outcome.met; });
+}
+
+std::vector<std::string> BenchReport::why_not_comparable() const {
+  std::vector<std::string> reasons = not_comparable;
+  if (!verdict.is_only_too_short()) return reasons;
+  for (const LoadViolation& broken : verdict.violations) reasons.push_back("too short: " + broken.message);
+  return reasons;
+}
+
 Json to_json(const BenchReport& report) {
   const LoadResult& result = report.result;
   const LoadSummary& summary = report.summary;
@@ -101,8 +116,9 @@ Json to_json(const BenchReport& report) {
     violations.push_back(Json{{"rule", violation.rule}, {"message", violation.message}, {"expected", violation.mend}});
   }
   json["violations"] = std::move(violations);
-  json["comparable"] = report.not_comparable.empty();
-  json["not_comparable"] = report.not_comparable;
+  const std::vector<std::string> why_not = report.why_not_comparable();
+  json["comparable"] = why_not.empty();
+  json["not_comparable"] = why_not;
   json["settings"] = settings_json(report);
   json["queries"] = result.queries;
   json["samples"] = result.samples;

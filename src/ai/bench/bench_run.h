@@ -85,6 +85,12 @@ struct BenchReport {
   std::string rate_source;
   // Why this can't be set beside published results; empty: nothing stands against it.
   std::vector<std::string> not_comparable;
+
+  // Of what was measured nothing is wrong: no rule is broken, or only those that ask for a longer run.
+  bool is_sound() const { return verdict.valid() || verdict.is_only_too_short(); }
+  bool misses_objectives() const;
+  // `not_comparable`, and of a run that is only too short by how much.
+  std::vector<std::string> why_not_comparable() const;
 };
 
 // Errors: those of check() and of the system's start, "system-broke" where it breaks in the warm-up, "log-failed"

@@ -102,6 +102,12 @@ bool BenchSuite::valid() const {
          std::all_of(reports.begin(), reports.end(), [](const auto& report) { return report.verdict.valid(); });
 }
 
+bool BenchSuite::succeeds() const {
+  return !error && std::all_of(reports.begin(), reports.end(), [](const BenchReport& report) {
+    return report.is_sound() && !report.misses_objectives();
+  });
+}
+
 bool BenchSuite::breaks(std::string_view rule) const {
   if (error && error->code == rule) return true;
   return std::any_of(reports.begin(), reports.end(), [&](const auto& report) { return report.verdict.breaks(rule); });

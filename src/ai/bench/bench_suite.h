@@ -30,6 +30,8 @@ struct BenchSuite {
   // What ended it before all scenarios had run; reports are of those that had.
   std::optional<Error> error;
   bool valid() const;
+  // Every run is sound and keeps its objectives; it may be too short to be compared.
+  bool succeeds() const;
   bool breaks(std::string_view rule) const;  // any of them
 };
 

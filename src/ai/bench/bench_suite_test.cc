@@ -66,6 +66,29 @@ TEST(BenchSuite, ChoosesItsRatesByWhatWasReached) {
   EXPECT_EQ(json["runs"][3]["scenario"], "server");
 }
 
+// Too short is no fault of the system; a missed objective is what was asked for.
+TEST(BenchSuite, SucceedsWhereRunsAreSoundAndKeepTheirObjectives) {
+  BenchSuite suite;
+  suite.reports.resize(1);
+  BenchReport& report = suite.reports[0];
+  EXPECT_TRUE(suite.succeeds());
+  report.verdict.violations = {{"early-stopping", "3 queries, p90 takes at least 64 to be sure of", "more"}};
+  EXPECT_FALSE(suite.valid());
+  EXPECT_TRUE(suite.succeeds());
+  const Json json = to_json(report);
+  EXPECT_EQ(json["valid"], false);
+  EXPECT_EQ(json["comparable"], false);
+  EXPECT_EQ(json["not_comparable"].back(), "too short: 3 queries, p90 takes at least 64 to be sure of");
+  report.objectives.resize(1);
+  report.objectives[0].met = true;
+  EXPECT_TRUE(suite.succeeds());
+  report.objectives[0].met = false;
+  EXPECT_FALSE(suite.succeeds());
+  report.objectives.clear();
+  report.verdict.violations.push_back({"unanswered", "1 of 3 samples has no answer", ""});
+  EXPECT_FALSE(suite.succeeds());
+}
+
 TEST(BenchSuite, EndsBehindAnInterruptAndKeepsRatesThatAreGiven) {
   BenchSuiteRequest request = all_scenarios();
   request.rates_are_given = true;
@@ -107,6 +130,7 @@ TEST(BenchSuite, WhatEndsALaterScenarioKeepsTheFirstOnes) {
     EXPECT_EQ(suite->error->code, interrupted ? "interrupted" : "system-broke");
     EXPECT_EQ(suite->breaks("interrupted"), interrupted);
     EXPECT_FALSE(suite->valid());
+    EXPECT_FALSE(suite->succeeds());
     const Json json = to_json(*suite);
     EXPECT_EQ(json["valid"], false);
     EXPECT_EQ(json["runs"].size(), 1u);

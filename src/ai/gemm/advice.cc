@@ -125,6 +125,7 @@ void reference_blas_advice(const Ladder& ladder, std::vector<Advice>& advice) {
                     is_measured ? "OpenBLAS as measured here" : "expected: about what " + after->title + " reaches",
                     before->threads, before->threads == 1 ? "" : "s"),
         *before, *after);
+    found.is_measured = is_measured;
     if (!widest || found.gain > widest->gain) widest = std::move(found);
   }
   if (widest) advice.push_back(*std::move(widest));

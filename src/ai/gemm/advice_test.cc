@@ -128,6 +128,7 @@ TEST(Advice, NumPyOnTheReferenceBlasGetsAPackage) {
   EXPECT_EQ(advice[0].change,
             "NumPy calls the reference BLAS: apt install libopenblas0 (expected: about what register-block reaches), 1 "
             "thread");
+  EXPECT_FALSE(advice[0].is_measured);
   EXPECT_NEAR(advice[0].gain, 80.0 / 3, 1e-9);
   result.rungs.push_back(row("openblas", 2, 150));
   advice = advice_from_ladder(result);

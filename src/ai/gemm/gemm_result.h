@@ -82,6 +82,7 @@ struct Advice {
   std::string cost;              // what is given up: "relative error 0.3%"; empty: nothing
   std::string subject = "This";  // whose speed before_gflops is, for a sentence: "Eigen"
   std::optional<ConvLayer> conv = std::nullopt;
+  bool is_measured = true;  // false: what it would reach is expected from something else's speed
 };
 
 struct Noise {

@@ -120,7 +120,7 @@ class BenchRun {
     if (interrupted) return kExitBySignal + interrupting_signal();
     if (suite->error) return report_behind_result(with_option(*suite->error));
     if (forecast && !*forecast) return report_behind_result(forecast->error());
-    return suite->valid() ? kExitDone : kExitFailure;
+    return suite->succeeds() ? kExitDone : kExitFailure;
   }
 
  private:

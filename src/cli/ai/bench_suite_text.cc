@@ -39,7 +39,7 @@ std::string scenarios_table(const ai::BenchSuite& suite) {
   };
   std::vector<ColumnOf<Report>> columns = {
       {"", "scenario", kText, [](const Report& report) { return to_string(report.result.settings.scenario); }},
-      {"", "verdict", kText, [](const Report& report) { return report.verdict.valid() ? "VALID" : "INVALID"; }},
+      {"", "verdict", kText, bench_verdict},
       {"", "samples", kCount, [](const Report& report) { return report.result.answered; }},
       {"", "samples/s", kHuman, [](const Report& report) { return report.summary.samples_per_s; }},
       time("latency p50", &ai::LoadSummary::latency, &ai::LatencySummary::p50),
@@ -127,14 +127,21 @@ std::string outside_of_forecast(const ai::BenchForecastRow& row) {
 }  // namespace
 
 std::string bench_suite_text(const ai::BenchSuite& suite) {
-  const auto broken_runs = std::count_if(suite.reports.begin(), suite.reports.end(),
-                                         [](const ai::BenchReport& report) { return !report.verdict.valid(); });
+  const auto runs_with = [&suite](const char* verdict) {
+    return std::count_if(suite.reports.begin(), suite.reports.end(),
+                         [&](const ai::BenchReport& report) { return bench_verdict(report) == verdict; });
+  };
   std::string text = "VALID: every rule is kept in every scenario\n";
-  if (broken_runs > 0) {
-    text = fmt::format("INVALID: rules are broken in {} of {} scenarios\n", broken_runs, suite.reports.size());
+  if (const auto broken = runs_with("INVALID"); broken > 0) {
+    text = fmt::format("INVALID: rules are broken in {} of {} scenarios\n", broken, suite.reports.size());
   } else if (suite.error) {
     text = fmt::format("INVALID: the run ended after {} of {} scenarios\n", suite.reports.size(),
                        ai::suite_scenarios().size());
+  } else if (const auto missed = runs_with("MISSED"); missed > 0) {
+    text = fmt::format("MISSED: objectives are missed in {} of {} scenarios\n", missed, suite.reports.size());
+  } else if (const auto brief = runs_with("NOT COMPARABLE"); brief > 0) {
+    text = fmt::format("NOT COMPARABLE: {} of {} scenarios are too short for the field's rules\n", brief,
+                       suite.reports.size());
   }
   if (suite.reports.empty()) return text;
   text += wrapped(printable(suite.reports.front().result.system), kSuiteWidth, "system  ", "        ") + "\n\n";

@@ -21,23 +21,29 @@ std::string bench_line(const std::string& name, const std::string& text) {
   return wrapped(text, kBenchWidth, fmt::format("{:<14}", name), std::string(14, ' ')) + "\n";
 }
 
-// Beside the verdict, which is of the rules alone; empty: every objective is met.
 std::string missed_text(const std::vector<ai::ObjectiveOutcome>& objectives) {
   const auto is_missed = [](const ai::ObjectiveOutcome& outcome) { return !outcome.met; };
   const auto missed = std::count_if(objectives.begin(), objectives.end(), is_missed);
-  if (missed == 0) return "";
-  if (objectives.size() > 1) return fmt::format("; {} of {} objectives are missed", missed, objectives.size());
+  if (objectives.size() > 1) return fmt::format("{} of {} objectives missed", missed, objectives.size());
   const ai::ObjectiveOutcome& only = objectives.front();
-  return fmt::format("; the objective is missed: {:.4g}% of requests keep it, and {:.4g}% must", 100 * only.kept_share,
+  return fmt::format("{:.4g}% of requests keep the objective, and {:.4g}% must", 100 * only.kept_share,
                      100 * only.objective.share);
 }
 
+std::string rules_text(const ai::LoadVerdict& verdict) {
+  if (verdict.valid()) return "every rule is kept";
+  if (verdict.is_only_too_short()) return "it is too short for published results";
+  return fmt::format("{} {} broken", verdict.violations.size(), verdict.violations.size() == 1 ? "rule" : "rules");
+}
+
 std::string verdict_text(const ai::BenchReport& report) {
+  std::string text = bench_verdict(report) + ": " + rules_text(report.verdict);
+  if (report.misses_objectives()) {
+    text = report.is_sound() ? "MISSED: " + missed_text(report.objectives) + "; " + rules_text(report.verdict)
+                             : text + "; " + missed_text(report.objectives);
+  }
+  text += "\n";
   const auto& violations = report.verdict.violations;
-  const std::string missed = missed_text(report.objectives);
-  if (violations.empty()) return (missed.empty() ? "VALID: every rule is kept" : "VALID" + missed) + "\n";
-  std::string text =
-      fmt::format("INVALID: {} {} broken{}\n", violations.size(), violations.size() == 1 ? "rule" : "rules", missed);
   for (const ai::LoadViolation& violation : violations) {
     text += wrapped(violation.rule + ": " + printable(violation.message), kBenchWidth, "  ", "    ") + "\n";
     if (!violation.mend.empty()) text += wrapped("mend: " + violation.mend, kBenchWidth, "    ", "      ") + "\n";
@@ -210,9 +216,9 @@ std::string advice_text(const ai::BenchReport& report) {
   if (server && limits && report.trials.empty()) {
     const std::string flags = rule_limits ? "" : peak_flags(report.objectives.front().objective);
     advice.emplace_back("--find-peak" + flags + " searches the highest rate that " +
-                        (report.verdict.valid() ? "keeps the limits" : "does keep the limits"));
+                        (report.verdict.valid() && !report.misses_objectives() ? "keeps the limits" : "does keep the limits"));
   }
-  if (settings.scenario == LoadScenario::kSingleStream && summary.queries_per_s > 0 && report.verdict.valid()) {
+  if (settings.scenario == LoadScenario::kSingleStream && summary.queries_per_s > 0 && report.is_sound()) {
     advice.push_back(
         fmt::format("this is one user at a time; many at once: --scenario server --target-qps {} "
                     "--max-latency TIME",
@@ -224,6 +230,12 @@ std::string advice_text(const ai::BenchReport& report) {
 }
 
 }  // namespace
+
+std::string bench_verdict(const ai::BenchReport& report) {
+  if (!report.is_sound()) return "INVALID";
+  if (report.misses_objectives()) return "MISSED";
+  return report.verdict.valid() ? "VALID" : "NOT COMPARABLE";
+}
 
 std::string bench_text(const ai::BenchReport& report) {
   std::string text = verdict_text(report);

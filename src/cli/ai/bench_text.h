@@ -9,6 +9,8 @@
 
 namespace perfcast::cli {
 
+// "VALID", "MISSED" (an objective), "NOT COMPARABLE" (too short for the field's rules) or "INVALID".
+std::string bench_verdict(const ai::BenchReport& report);
 std::string bench_text(const ai::BenchReport& report);
 // A line for each scenario, then what is broken in which.
 std::string bench_suite_text(const ai::BenchSuite& suite);

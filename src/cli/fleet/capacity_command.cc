@@ -29,7 +29,7 @@ struct CapacityArguments {
   std::vector<std::string> objectives, growth = {"1,1.25,1.5,2"}, errors = {"0,0.1,0.2,0.5,1"};
   std::optional<double> most_cost_per_hour;
   std::optional<fleet::CapacityGoal> goal;
-  std::string policy = fleet::info(fleet::Policy::kMinimumCompletion).name;
+  std::optional<std::string> policy;
   std::optional<int64_t> seeds, at_most;
   bool unbounded = false, strict = false, no_kill = false;
   fleet::CapacityRequest request;  // of what is passed on as it is
@@ -94,9 +94,11 @@ Result<fleet::CapacityRequest> plan_of(const CapacityArguments& arguments) {
     if (!objective) return objective.error();
     request.objectives.push_back(*objective);
   }
-  const auto policy = parse_policy(arguments.policy);
-  if (!policy) return policy.error();
-  request.policy = *policy;
+  if (arguments.policy) {
+    const auto policy = parse_policy(*arguments.policy);
+    if (!policy) return policy.error();
+    request.policy = *policy;
+  }
   auto growth = ratios_or_none(arguments.growth, "--growth", "1,1.25,1.5,2");
   if (!growth) return growth.error();
   request.growth = std::move(*growth);
@@ -121,7 +123,8 @@ int run_capacity(const CommandContext& context, const CapacityArguments& argumen
   auto stream = read_job_stream(common, arguments.inputs);
   if (!stream) return report_error(stream.error(), common);
   fleet::SizeClusterRequest request{std::move(*stream), std::move(*plan),  common.seed,
-                                    arguments.seeds,    arguments.at_most, arguments.goal.has_value()};
+                                    arguments.seeds,    arguments.at_most, arguments.goal.has_value(),
+                                    arguments.policy.has_value()};
   if (arguments.unbounded) request.at_most = fleet::kAnyNumber;
   say_impossible_jobs(common, request.stream, fleet::candidates_of(request));
 
@@ -191,8 +194,9 @@ void add_capacity_command(CLI::App& app, CommandContext& context) {
       "at the trace's own rate, multiplied by --rate-factor.");
   add_objective_options(*verb, *arguments);
   add_schedule_options(*verb, arguments->inputs);
-  add_advanced(*verb, "--policy", arguments->policy, "NAME", "How jobs are placed: a policy of schedule simulate.")
-      ->capture_default_str();
+  add_advanced(*verb, "--policy", arguments->policy, "NAME",
+               "How jobs are placed: a policy of schedule simulate. Default: the one of mct, easy and sjf whose plan "
+               "saves most.");
   add_advanced(*verb, "--seeds", arguments->seeds, "N",
                "How many random draws of the jobs the search uses, with seeds --seed, --seed + 1, ... Default: 10; for "
                "a trace, 1.")

@@ -65,15 +65,17 @@ void print_notes(const measure::PowerTableNotes& notes, const CommonOptions& opt
 
 // "shared-line 0.0003/0.003 on history inputs + trees on history inputs": kinds, each once, and what they read.
 std::string model_in_words(const std::string& chosen) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kKinds = {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kKinds = {
       {{"shared-line", "sum of inputs x coefficients"},
        {"nonnegative", "idle power + costs that only add"},
+       {"least-squares", "idle power + counters x coefficients, by least squares"},
        {"gaussian-process", "interpolation between similar samples"},
        {"trees", "decision trees"}}};
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kInputs = {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kInputs = {
       {{"load inputs", "the load"},
        {"counters inputs", "the load and counters"},
-       {"history inputs", "the load and counters, also those of the sample before"}}};
+       {"history inputs", "the load and counters, also those of the sample before"},
+       {"plain inputs", "the columns as they are"}}};
   std::vector<std::string> kinds;
   for (const auto& [name, words] : kKinds) {
     if (chosen.find(name) != std::string::npos) kinds.emplace_back(words);

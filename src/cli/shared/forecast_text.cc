@@ -355,10 +355,18 @@ std::string host_line(const program::ForecastReport& report, bool explain) {
 }  // namespace
 
 std::string forecast_text(const program::ForecastReport& report, const ForecastView& view) {
-  std::string text = unused_prices_line(report) + answer_lines(report) + certainty_line(report, view);
-  for (const ProfileWarning& warning : report.warnings) {
-    text += coloured(lines_of("  warning: ", "    ", printable(warning.message)), kYellow, view);
-    if (!warning.advice.empty()) text += lines_of("    advice: ", "      ", printable(warning.advice));
+  std::string text = report.unanswered.empty() ? "" : lines_of("", "  ", report.unanswered);
+  text += unused_prices_line(report) + answer_lines(report) + certainty_line(report, view);
+  const auto is_reason = [&report](const ProfileWarning& warning) {
+    return std::ranges::find(report.outside, warning.code) != report.outside.end();
+  };
+  for (const bool reasons : {true, false}) {  // why it is out of distribution comes first
+    for (const ProfileWarning& warning : report.warnings) {
+      if (is_reason(warning) != reasons) continue;
+      const char* const label = reasons ? "  reason: " : "  warning: ";
+      text += coloured(lines_of(label, "    ", printable(warning.message)), kYellow, view);
+      if (!warning.advice.empty()) text += lines_of("    advice: ", "      ", printable(warning.advice));
+    }
   }
   if (!view.answer_only || !report.choice.fastest) {
     text += programs_as_table(report, view) + "\n" + platforms_as_table(report, view) +

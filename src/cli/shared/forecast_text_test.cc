@@ -70,11 +70,15 @@ TEST(ForecastText, ShowsTheFastestAndWhatTheUserKnows) {
 TEST(ForecastText, SaysLoudlyWhatIsOutOfDistribution) {
   program::ForecastReport report = two_platforms();
   report.in_distribution = false;
-  report.warnings = {{"clock-bound", "its time does not grow", "fix the work"}};
+  report.warnings = {{"waits", "it sleeps", ""}, {"clock-bound", "its time does not grow", "fix the work"}};
+  report.outside = {"clock-bound"};
   report.notes = {"a note"};
   EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
               HasSubstr("OUT OF DISTRIBUTION: the intervals are wider, and may still be too narrow (nearest: qsort, "
-                        "merge)\n  warning: its time does not grow\n    advice: fix the work\n"));
+                        "merge)\n  reason: its time does not grow\n    advice: fix the work\n  warning: it sleeps\n"));
+  report.unanswered = "all cores: no forecast";
+  EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}),
+              testing::StartsWith("all cores: no forecast\nfastest: "));
   EXPECT_THAT(forecast_text(report, {.explain = false, .most_rows = 20}), HasSubstr("\nnote: a note\n"));
 }
 

@@ -360,7 +360,7 @@ class Planner {
     const bool about_waits = std::ranges::any_of(request_.objectives, [](const ServiceObjective& objective) {
       return objective.metric != ServiceMetric::kDeadlineShare;
     });
-    if (about_waits && composition(available(input_)).size() > 1 &&
+    if (request_.suggests_policies && about_waits && composition(available(input_)).size() > 1 &&
         info(request_.policy).choice == GroupChoice::kFirstDone && !(answer_.gap_ratio < 1e-9)) {
       answer_.notes.push_back(
           fmt::format("under {} jobs may wait on purpose for a faster platform: try --policy easy or sjf",

@@ -72,6 +72,7 @@ struct CapacityRequest {
   std::function<Status(Workload&, double error_ratio, uint64_t seed)> perturb;
   std::vector<double> errors = {0, 0.1, 0.2, 0.5, 1};
   bool second_best = true, slack = true;
+  bool suggests_policies = true;  // a note where another policy may do with less
   // Simulated in the search for the plan; a quarter of them in that for each growth factor, and in that for a second
   // best without one of the plan's platforms.
   int64_t most_plans = 200;
@@ -120,6 +121,13 @@ struct GrowthRow {
   bool complete = false;
 };
 
+// What a policy needs; `value` of the goal, NaN: no plan found. Without `meets` it lies beyond the limits.
+struct PolicyTried {
+  Policy policy = Policy::kMinimumCompletion;
+  bool meets = false;
+  double value = kUnknown;
+};
+
 struct CapacityAnswer {
   std::vector<std::string> platforms;
   std::string currency;
@@ -143,7 +151,8 @@ struct CapacityAnswer {
   // Where `plan` does not meet: the cheapest one found that would, with any number of nodes and no limit of the cost
   // per hour.
   std::optional<PlanResult> would_meet;
-  std::vector<std::string> notes;  // for people
+  std::vector<PolicyTried> policies;  // that the policy was chosen from; plan_capacity() leaves it empty
+  std::vector<std::string> notes;     // for people
 };
 
 // "no-candidate", "bad-cluster", "bad-request", "no-price", "no-power", "too-many-groups", "missing-platform",

@@ -15,12 +15,17 @@ namespace {
 
 constexpr int64_t kSampledSeeds = 10;
 constexpr size_t kFreshDraws = 100;
+constexpr double kSame = 1e-9;
+// Sites run them, and they lack what can make jobs wait under the default: a faster platform to wait for.
+constexpr Policy kOtherPolicies[] = {Policy::kEasy, Policy::kShortestFirst};
 
 bool has_price(const NodeGroup& group) { return group.nodes == 0 || !std::isnan(group.price_per_node_hour); }
 
-CapacityRequest filled_in(const SizeClusterRequest& request) {
+CapacityRequest filled_in(const SizeClusterRequest& request, Policy policy) {
   const JobStream& stream = request.stream;
   CapacityRequest plan = request.plan;
+  plan.policy = policy;
+  plan.suggests_policies = request.policy_is_given;
   plan.candidates = candidates_of(request);
   plan.currency = stream.cluster.currency;
   plan.arrivals_per_s = stream.arrivals_per_s;
@@ -51,6 +56,47 @@ CapacityRequest filled_in(const SizeClusterRequest& request) {
     };
   }
   return plan;
+}
+
+PolicyTried tried(const CapacityAnswer& answer) {
+  return {answer.policy, answer.meets,
+          answer.meets        ? answer.plan.value
+          : answer.would_meet ? answer.would_meet->value
+                              : kUnknown};
+}
+
+bool is_better(const PolicyTried& a, const PolicyTried& b) {
+  if (a.meets != b.meets) return a.meets;
+  if (std::isnan(a.value) || std::isnan(b.value)) return std::isnan(b.value) && !std::isnan(a.value);
+  return a.value < b.value * (1 - kSame);
+}
+
+// The answer under the policy whose plan saves most. At the lower bound no other one does better, and none carries
+// more than the nodes can.
+Status choose_policy(const SizeClusterRequest& request, CapacityRequest& plan, CapacityAnswer& answer) {
+  if (answer.gap_ratio < kSame || (!answer.meets && answer.plan.fluid_load >= 1)) return {};
+  std::vector<PolicyTried> all = {tried(answer)};
+  size_t best = 0;
+  for (const Policy policy : kOtherPolicies) {
+    if (policy == answer.policy) continue;
+    CapacityRequest quick = filled_in(request, policy);
+    quick.growth.clear();
+    quick.perturb = nullptr;
+    quick.second_best = quick.slack = false;
+    const auto other = plan_capacity(quick);
+    if (!other) continue;  // jobs that don't say what it goes by
+    all.push_back(tried(*other));
+    if (is_better(all.back(), all[best])) best = all.size() - 1;
+  }
+  if (best > 0) {
+    plan = filled_in(request, all[best].policy);
+    auto whole = plan_capacity(plan);
+    if (!whole) return whole.error();
+    answer = std::move(*whole);
+    all[best] = tried(answer);
+  }
+  answer.policies = std::move(all);
+  return {};
 }
 
 constexpr double kLongEnough = 5;  // times the wait that is asked for
@@ -103,9 +149,12 @@ std::vector<NodeGroup> candidates_of(const SizeClusterRequest& request) {
 }
 
 Result<CapacityAnswer> size_cluster(const SizeClusterRequest& request) {
-  const CapacityRequest plan = filled_in(request);
+  CapacityRequest plan = filled_in(request, request.plan.policy);
   auto answer = plan_capacity(plan);
   if (!answer) return answer;
+  if (!request.policy_is_given) {
+    if (Status chosen = choose_policy(request, plan, *answer); !chosen) return chosen.error();
+  }
   std::vector<std::string> notes = {"jobs: " + request.stream.source};
   if (plan.goal != request.plan.goal) {
     const auto first = std::find_if_not(plan.candidates.begin(), plan.candidates.end(), has_price);

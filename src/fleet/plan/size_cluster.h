@@ -20,6 +20,8 @@ struct SizeClusterRequest {
   std::optional<int64_t> seeds;    // samples, with seed, seed + 1, ...; absent: 10, of a trace 1
   std::optional<int64_t> at_most;  // nodes of each platform in the place of the cluster's, or kAnyNumber
   bool goal_is_given = true;       // false: the fewest nodes where cost is the goal and prices are missing
+  // False: `plan.policy`, or of easy and sjf the one whose plan saves most, where it is not at the lower bound already.
+  bool policy_is_given = true;
 };
 
 // The stream's groups, with as many nodes as can be had.

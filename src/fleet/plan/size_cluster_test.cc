@@ -112,6 +112,47 @@ TEST(SizeCluster, TakesTheFewestNodesWherePricesAreMissing) {
   EXPECT_EQ(size_cluster(request).error().code, "no-price");
 }
 
+// Jobs of 100 s on A and 10 s on B, a burst of 20 at a time. Under mct they wait for the one node of B up to 90 s; under
+// easy they start at once on A.
+TEST(SizeCluster, TakesThePolicyWhosePlanHolds) {
+  JobStream stream;
+  stream.cluster = {{nodes("A", 20, 1), nodes("B", 1, 1)}, "EUR", ""};
+  stream.cluster.groups[0].price_per_node_hour = 1;
+  stream.cluster.groups[1].price_per_node_hour = 1;
+  stream.jobs = [](uint64_t) {
+    WorkloadMaker maker({"A", "B"});
+    for (int i = 0; i < 400; ++i) maker.job(250.0 * (i / 20), 1, {100, 10});
+    return Result<Workload>(maker.workload());
+  };
+  SizeClusterRequest request = request_of(std::move(stream));
+  request.plan.objectives = {{ServiceMetric::kP99Wait, 5}};
+  const auto given = size_cluster(request);
+  ASSERT_TRUE(given) << to_text(given.error());
+  EXPECT_THAT(given->policies, testing::IsEmpty());
+  request.policy_is_given = false;
+  const auto chosen = size_cluster(request);
+  ASSERT_TRUE(chosen) << to_text(chosen.error());
+  ASSERT_EQ(chosen->policies.size(), 3U);
+  EXPECT_EQ(chosen->policies[0].policy, Policy::kMinimumCompletion);
+  EXPECT_EQ(chosen->policies[0].meets, given->meets);
+  EXPECT_TRUE(chosen->meets);
+  EXPECT_NE(chosen->policy, Policy::kMinimumCompletion);
+  for (const PolicyTried& one : chosen->policies) {
+    EXPECT_TRUE(!one.meets || chosen->plan.value <= one.value * (1 + 1e-9)) << info(one.policy).name;
+  }
+  EXPECT_THAT(chosen->notes, testing::Not(Contains(HasSubstr("try --policy"))));
+}
+
+// Where the plan costs what the lower bound says, no other policy is tried.
+TEST(SizeCluster, TriesNoOtherPolicyAtTheLowerBound) {
+  SizeClusterRequest request = request_of(steady(false));
+  request.policy_is_given = false;
+  const auto answer = size_cluster(request);
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->policy, Policy::kMinimumCompletion);
+  EXPECT_TRUE(answer->policies.empty());
+}
+
 TEST(SizeCluster, SaysThatErrorsChangeNothingWhereNoForecastIsUsed) {
   SizeClusterRequest request = request_of(steady(false));
   request.plan.policy = Policy::kFcfs;

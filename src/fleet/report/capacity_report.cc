@@ -192,9 +192,21 @@ std::string outgrown_text(const CapacityAnswer& answer) {
   return text;
 }
 
+// "policies tried: mct, no plan; easy, 5.00 EUR an hour"
+std::string policies_text(const CapacityAnswer& answer) {
+  if (answer.policies.size() < 2) return "";
+  std::vector<std::string> parts;
+  for (const PolicyTried& one : answer.policies) {
+    parts.push_back(fmt::format("{}, {}{}", info(one.policy).name,
+                                std::isnan(one.value) ? "no plan found" : value_text(answer, one.value),
+                                one.meets || std::isnan(one.value) ? "" : " without limits"));
+  }
+  return "policies tried: " + join(parts, "; ") + "\n";
+}
+
 std::string summary_text(const CapacityAnswer& answer) {
-  std::string text = fmt::format("{}: {}\n", answer.meets ? "plan" : "no plan meets; the nearest",
-                                 plan_text(answer, answer.plan.nodes));
+  std::string text = fmt::format("{}: {}, policy {}\n", answer.meets ? "plan" : "no plan meets; the nearest",
+                                 plan_text(answer, answer.plan.nodes), info(answer.policy).name);
   if (answer.plan.draws > 1) {
     text += fmt::format("holds in {} of {} draws", answer.plan.draws_held, answer.plan.draws);
     if (answer.fresh_draws > 0) {
@@ -221,10 +233,10 @@ std::string summary_text(const CapacityAnswer& answer) {
                       plan_text(answer, answer.lower_bound_nodes));
   if (!std::isnan(answer.gap_ratio))
     text += fmt::format("; the plan is {:.1f}% above it", std::max(0.0, 100 * answer.gap_ratio));
-  text += fmt::format("\n{}, policy {}, {} plans in {} simulations", rate_text(answer.arrivals_per_s),
-                      info(answer.policy).name, answer.plans, answer.simulations);
+  text += fmt::format("\n{}, {} plans in {} simulations", rate_text(answer.arrivals_per_s), answer.plans,
+                      answer.simulations);
   if (answer.complete) text += "; nothing cheaper is left to try";
-  return text + "\n";
+  return text + "\n" + policies_text(answer);
 }
 
 // More nodes of the plan's own platforms may be cheaper still.
@@ -265,6 +277,11 @@ Json capacity_json(const CapacityAnswer& answer) {
   if (answer.second_best) put_plan(json["second_best"] = Json::object(), answer, *answer.second_best, false);
   json["goal"] = name_of(answer.goal);
   json["policy"] = info(answer.policy).name;
+  for (const PolicyTried& one : answer.policies) {
+    Json row = {{"policy", info(one.policy).name}, {"meets", one.meets}};
+    put_known(row, "value", one.value);
+    json["policies_tried"].push_back(std::move(row));
+  }
   if (!answer.currency.empty()) json["currency"] = answer.currency;
   json["arrivals_per_s"] = answer.arrivals_per_s;
   if (answer.fresh_draws > 0) {

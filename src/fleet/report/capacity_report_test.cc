@@ -54,7 +54,7 @@ TEST(CapacityReport, ReadsAsAnAnswer) {
   const auto answer = plan_capacity(small_request());
   ASSERT_TRUE(answer);
   const std::string text = capacity_text(*answer);
-  EXPECT_THAT(text, testing::StartsWith("plan: " + std::to_string(answer->plan.nodes[1]) + " x B\n"));
+  EXPECT_THAT(text, testing::StartsWith("plan: " + std::to_string(answer->plan.nodes[1]) + " x B, policy mct\n"));
   for (const char* part : {"EUR an hour", "p99 wait", "<= 30 s", "meets", "best without B: ", " x A", "x 2", "bounded",
                            "lower bound without queues", "worse forecasts"}) {
     EXPECT_THAT(text, HasSubstr(part));
@@ -109,7 +109,7 @@ TEST(CapacityReport, SaysWhatTheBudgetReaches) {
   EXPECT_EQ(capacity_json(*answer)["meets"], false);
   EXPECT_TRUE(capacity_json(*answer)["second_best"].is_null());
   const std::string text = capacity_text(*answer);
-  EXPECT_THAT(text, testing::StartsWith("no plan meets; the nearest: 4 x B\n"));
+  EXPECT_THAT(text, testing::StartsWith("no plan meets; the nearest: 4 x B, policy mct\n"));
   EXPECT_THAT(text, HasSubstr("MISSES"));
   EXPECT_THAT(text, HasSubstr("above the cost limit"));
 }

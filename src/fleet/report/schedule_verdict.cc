@@ -14,6 +14,8 @@ namespace {
 
 constexpr double kSame = 0.005;  // ratios this near to 1 are no difference
 constexpr double kBeatsOracle = 1e-3;
+constexpr double kClose = 0.05;      // mean completions this near to the best one: the longest waits decide
+constexpr double kLongerTail = 1.2;  // waits of the unluckiest this much longer are no tie
 
 const PolicyInfo* info_of(const PolicyRow& row) {
   const auto& all = policies();
@@ -43,6 +45,36 @@ std::vector<const PolicyRow*> by_completion(const std::vector<PolicyRow>& rows) 
     return std::isfinite(row->completion_to_oracle) ? row->completion_to_oracle : row->middle.mean_completion_s;
   });
   return able;
+}
+
+// Whether one job in a hundred waits much longer under `row`; where too few jobs tell, it doesn't.
+bool has_longer_tail(const PolicyRow& row, const PolicyRow& than) {
+  return row.middle.p99_wait_s > kLongerTail * than.middle.p99_wait_s;
+}
+
+// The first of the order, or of those that are nearly as good the one under which the unluckiest wait least.
+const PolicyRow* pick(const std::vector<const PolicyRow*>& order) {
+  const PolicyRow* best = order.front();
+  const double close_s = order.front()->middle.mean_completion_s * (1 + kClose);
+  for (const PolicyRow* row : order) {
+    if (row->middle.mean_completion_s <= close_s && has_longer_tail(*best, *row)) best = row;
+  }
+  return best;
+}
+
+std::string tail_text(const PolicyRow& row) {
+  return fmt::format("{} under {}", duration_text(row.middle.p99_wait_s), row.policy);
+}
+
+// Where means and the unluckiest disagree.
+std::string tails(const ScheduleVerdict& verdict, const PolicyRow& soonest) {
+  if (verdict.best != &soonest) {
+    return fmt::format("{} is {:.0f}% sooner on average, but 1% of the jobs wait more than {}, {}", soonest.policy,
+                       100 * (1 - soonest.middle.mean_completion_s / verdict.best->middle.mean_completion_s),
+                       tail_text(soonest), tail_text(*verdict.best));
+  }
+  if (!has_longer_tail(*verdict.best, *verdict.against)) return "";
+  return fmt::format("but 1% of the jobs wait more than {}, {}", tail_text(*verdict.best), tail_text(*verdict.against));
 }
 
 // "16% less than", "as long as", "1.8 times as long as".
@@ -98,8 +130,8 @@ ScheduleVerdict verdict_of(const std::vector<PolicyRow>& rows) {
   const auto random = std::ranges::find(rows, "random", &PolicyRow::policy);
   if (order.size() == 1 && random != rows.end()) order.push_back(&*random);
   if (order.size() >= 2) {
-    verdict.best = order[0];
-    verdict.against = order[1];
+    verdict.best = pick(order);
+    verdict.against = verdict.best == order[0] ? order[1] : order[0];
     for (const char* const used : {"fcfs", "easy"}) {
       const auto rival = std::ranges::find(order, used, [](const PolicyRow* row) { return row->policy; });
       if (rival != order.end() && *rival != verdict.best) verdict.against = *rival;
@@ -114,7 +146,8 @@ ScheduleVerdict verdict_of(const std::vector<PolicyRow>& rows) {
     const double ratio = time_s / verdict.against->middle.mean_completion_s;
     std::vector<std::string> equals;
     for (const PolicyRow* row : order) {
-      if (row->middle.mean_completion_s <= time_s * (1 + kSame)) equals.push_back(row->policy);
+      const bool same = std::abs(row->middle.mean_completion_s - time_s) <= time_s * kSame;
+      if (row == verdict.best || (same && !has_longer_tail(*row, *verdict.best))) equals.push_back(row->policy);
     }
     const bool none = equals.size() == order.size();
     std::string first =
@@ -130,6 +163,7 @@ ScheduleVerdict verdict_of(const std::vector<PolicyRow>& rows) {
                            compared(verdict.best->completion_to_oracle));
     }
     verdict.lines.push_back(first);
+    if (const std::string text = none ? "" : tails(verdict, *order.front()); !text.empty()) verdict.lines.push_back(text);
     if (!none) verdict.lines.push_back(reason(verdict));
     if (verdict.seeds > 1 && !none) {
       verdict.lines.push_back(fmt::format("it is ahead of {} in {} of {} seeds{}", verdict.against->policy,

@@ -9,7 +9,8 @@
 namespace perfcast::fleet {
 
 struct ScheduleVerdict {
-  // Of the policies that can be had and end the most jobs the one under which they complete soonest; and what it is
+  // Of the policies that can be had and end the most jobs the one under which they complete soonest, or within 5% of
+  // that and with a much shorter p99 of waits; and what it is
   // held against: what sites use, easy or else fcfs; else the next best. Null where fewer than two can be compared.
   // They point into the rows.
   const PolicyRow *best = nullptr, *against = nullptr;

@@ -64,6 +64,33 @@ TEST(ScheduleVerdict, SaysWhenSeedsDisagreeAndWhenNothingDiffers) {
   EXPECT_THAT(same, ElementsAre(HasSubstr("no policy is better than another: under fcfs a job takes 100.0 s")));
 }
 
+// One percent sooner is not worth it where the unluckiest wait twice as long.
+TEST(ScheduleVerdict, HoldsTheTailAgainstTheMean) {
+  const auto with_tail = [](PolicyRun run, double p99_s) {
+    run.summary.p99_wait_s = p99_s;
+    return run;
+  };
+  const auto lines_of = [](const ScheduleReport& report) {
+    const auto rows = policy_rows(report);
+    const auto verdict = verdict_of(rows);
+    return std::pair(verdict.best->policy, verdict.lines);
+  };
+  auto report = report_of({with_tail(run_of("easy", 1, 31, 91), 400), with_tail(run_of("sjf", 1, 30, 90), 800)});
+  auto [best, lines] = lines_of(report);
+  EXPECT_EQ(best, "easy");
+  EXPECT_THAT(lines[0], HasSubstr("best: easy. Under easy a job takes 91.0 s"));
+  EXPECT_EQ(lines[1], "sjf is 1% sooner on average, but 1% of the jobs wait more than 13.3 min under sjf, 6.7 min under "
+                      "easy");
+  // Much sooner is better all the same, and the tail is told.
+  report = report_of({with_tail(run_of("easy", 1, 41, 120), 400), with_tail(run_of("sjf", 1, 30, 90), 800)});
+  std::tie(best, lines) = lines_of(report);
+  EXPECT_EQ(best, "sjf");
+  EXPECT_EQ(lines[1], "but 1% of the jobs wait more than 13.3 min under sjf, 6.7 min under easy");
+  // A tail that is not known decides nothing.
+  report = report_of({run_of("easy", 1, 31, 91), run_of("sjf", 1, 30, 90)});
+  EXPECT_EQ(lines_of(report).first, "sjf");
+}
+
 TEST(ScheduleVerdict, SaysWhoComesBeforeTheOracle) {
   auto report = report_of({run_of("fcfs", 1, 40, 100), run_of("sjf", 1, 10, 60), run_of("oracle", 1, 40, 80)});
   const std::string why = ": it knows the true times, but takes jobs in the order in which they come";

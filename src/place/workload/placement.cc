@@ -281,7 +281,7 @@ std::string amount_text(const PlacementRow& row, PlaceMeasure measure, const std
     case PlaceMeasure::kEnergy:
       return program::in_unit(*value, "J");
     case PlaceMeasure::kCost:
-      return fmt::format("{:.3g}{}{}", *value, currency.empty() ? "" : " ", currency);
+      return cost_in_words(*value, currency);
     default:
       break;
   }

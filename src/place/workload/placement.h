@@ -167,5 +167,9 @@ Status finish_placement(const PlacementWishes& wishes, Placement& placement);
 Json to_json(const Placement& placement);
 // For people. `most_rows` of the table, 0: all; rows of the front, and measured ones, stay in any case.
 std::string placement_text(const Placement& placement, size_t most_rows);
+// How many runs costs are told of, so that none is a string of zeros: 1, or 1000 where a run costs less than 0.01.
+double runs_of_cost(double least_cost);
+// "0.0233 USD", "0.0368 USD per 1000 runs".
+std::string cost_in_words(double cost, const std::string& currency);
 
 }  // namespace perfcast::place

@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/json.h"
 #include "base/report/table.h"
 #include "base/text.h"
+#include "base/unknown.h"
 #include "place/workload/placement.h"
+#include "program/forecast/instance_forecast.h"
 #include "program/forecast/number_text.h"
 
 namespace perfcast::place {
@@ -96,6 +99,19 @@ std::vector<ColumnOf<Row>> columns_of(const Placement& placement) {
   };
 }
 
+// One number of runs for the whole column.
+void tell_costs(const Placement& placement, const std::vector<Row>& rows, ReportColumn& column) {
+  double least = kUnknown;
+  for (const Row& row : rows) {
+    if (row.cost && *row.cost > 0) least = std::fmin(least, *row.cost);
+  }
+  const double runs = runs_of_cost(least);
+  if (runs == 1) return;
+  column.title = fmt::format("{} per {:.0f} runs", placement.currency.empty() ? "cost" : placement.currency, runs);
+  column.words.clear();
+  for (const Row& row : rows) column.words.push_back(row.cost ? money_text(*row.cost * runs) : "-");
+}
+
 const std::vector<std::string_view> kShownColumns = {
     " ",         "device",       "kind",       "devices_count", "vcpus_count",   "relative_time_ratio",
     "time_s",    "90% interval", "transfer_s", "load_s",        "energy_joules", "energy_basis",
@@ -158,6 +174,7 @@ std::string table_text(const Placement& placement, size_t most_rows) {
   if (rows.empty()) return "";
   ReportTable table = picked(table_of<Row>("", rows, columns_of(placement)), kShownColumns);
   share_unit(table, "time_s");
+  tell_costs(placement, rows, table.column("cost"));
   for (const char* name : {"transfer_s", "load_s"}) mark_links(rows, table.column(name));
   std::string text = "\n" + rows_text(table);
   if (left_out > 0) text += fmt::format("... {} rows more: --all\n", left_out);
@@ -184,13 +201,19 @@ std::string break_even_text(const Placement& placement, const PlaceBreakEven& on
 
 }  // namespace
 
+double runs_of_cost(double least_cost) {
+  constexpr double kTiny = 0.01;
+  return least_cost < kTiny ? program::kRunsOfCost : 1;
+}
+
+std::string cost_in_words(double cost, const std::string& currency) {
+  const double runs = runs_of_cost(cost);
+  return money_text(cost * runs) + (currency.empty() ? "" : " " + currency) +
+         (runs > 1 ? fmt::format(" per {:.0f} runs", runs) : "");
+}
+
 std::string placement_text(const Placement& placement, size_t most_rows) {
-  std::string text = printable(placement.workload);
-  if (!placement.details.empty()) text += ": " + placement.details;
-  text = lines(text);
-  for (const std::string& note : placement.notes) text += lines("note: " + printable(note));
-  text += "\n";
-  text += lines("best: " + printable(join(placement.reasons, " ")));
+  std::string text = lines("best: " + printable(join(placement.reasons, " ")));
   for (size_t i = 1; i < placement.best.size(); ++i) {
     const PlacementBest& best = placement.best[i];
     const PlacementRow& row = placement.rows[best.row];
@@ -199,13 +222,15 @@ std::string placement_text(const Placement& placement, size_t most_rows) {
                               row.count > 1 ? fmt::format("{:.0f} x ", row.count) : "", printable(row.device),
                               best.measure == PlaceMeasure::kTime     ? human_seconds(value)
                               : best.measure == PlaceMeasure::kEnergy ? program::in_unit(value, "J")
-                              : placement.currency.empty()            ? money_text(value)
-                                                                      : money_text(value) + " " + placement.currency));
+                                                                      : cost_in_words(value, placement.currency)));
   }
+  text += "\n" + lines(printable(placement.workload) + (placement.details.empty() ? "" : ": " + placement.details));
   text += table_text(placement, most_rows);
   if (!placement.break_even.empty()) text += "\n";
   for (const PlaceBreakEven& one : placement.break_even) text += lines(break_even_text(placement, one));
-  const std::string remarks = remarks_text(placement);
+  std::string remarks;
+  for (const std::string& note : placement.notes) remarks += lines("note: " + printable(note));
+  remarks += remarks_text(placement);
   return remarks.empty() ? text : text + "\n" + remarks;
 }
 

@@ -31,6 +31,13 @@ MetricValues counters_of(const MetricValues& metrics) {
   return counters;
 }
 
+// Of counters as a file has them, so that who reads it can compute the same.
+MetricValues with_derived(const MetricValues& counters) {
+  MetricValues metrics = Catalogue::built_in().derive(counters);
+  for (auto& [name, value] : metrics) value = six_digits(value);
+  return metrics;
+}
+
 template <typename Field>
 double spread_per_unit(const std::vector<WorkReport>& runs, Field field) {
   std::vector<double> values;
@@ -88,7 +95,7 @@ Status write_suite_profile(const Profile& profile, const std::string& path) {
   Profile compact = profile;
   compact.course.clear();
   compact.threads.clear();
-  compact.metrics = counters_of(profile.metrics);
+  compact.metrics = with_derived(counters_of(profile.metrics));
   for (ProfilePart& part : compact.parts) part.metrics = counters_of(part.metrics);
   for (MetricValues& replicate : compact.replicates) replicate = counters_of(replicate);
   compact.missing.clear();

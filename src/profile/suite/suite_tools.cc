@@ -123,7 +123,7 @@ Result<StressNg> find_stress_ng(const std::string& path) {
   tool.path = path.empty() ? find_in_path("stress-ng") : path;
   if (tool.path.empty() || !is_executable(tool.path)) {
     return Error{"tool-missing", "stress-ng is not there", path.empty() ? "PATH" : path,
-                 "--stress-ng PATH of a built stress-ng, or " + install_advice("stress-ng")};
+                 "--stress-ng PATH of a stress-ng built from source, of the suite's version (0.20.01 for cloud)"};
   }
   const auto version = answer_of({tool.path, "--version"}, kAnswerLimit_s);
   if (version) tool.version = parse_stress_ng_version(*version);

@@ -1,3 +1,4 @@
+#include "program/corpus/all_cores.h"
 #include "program/forecast/forecast.h"
 
 #include <fmt/format.h>
@@ -104,8 +105,18 @@ std::vector<double> seconds_of_all(const std::vector<PlatformRow>& rows) {
 
 void note_all_cores(ForecastReport& report) {
   int64_t known = 0, unknown = 0;
+  bool has_levels = false;
   for (const PlatformRow& row : report.rows) {
-    for (const InstanceRow& instance : row.instances) ++(instance.wall_s ? known : unknown);
+    for (const InstanceRow& instance : row.instances) {
+      ++(instance.wall_s ? known : unknown);
+      has_levels |= all_cores_level_of(instance.server).has_value();
+    }
+  }
+  if (known == 0) {
+    report.unanswered = has_levels ? "all cores: no forecast, as nothing tells seconds here: --measured PLATFORM=TIME does"
+                                   : "all cores: no forecast, as the bundle has no such times of any of these instance "
+                                     "types; times below are of one core. The shipped bundle has them";
+    return;
   }
   report.notes.push_back(
       fmt::format("all cores: the times follow applications that ran with a thread on every vCPU of {} instance "
@@ -327,6 +338,7 @@ Status take_host(const Profile& profile, const Bundle& bundle, const ForecastReq
 void take_verdict(const Profile& profile, const Forecast& forecast, ForecastReport& report) {
   report.in_distribution = forecast.in_distribution;
   report.nearest = forecast.nearest;
+  report.outside = forecast.outside;
   if (auto waits = waiting_warning(profile)) report.warnings.push_back(std::move(*waits));
   report.warnings.insert(report.warnings.end(), forecast.warnings.begin(), forecast.warnings.end());
   for (const ProfileWarning& warning : profile.warnings) {

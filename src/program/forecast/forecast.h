@@ -99,6 +99,7 @@ struct ForecastReport {
   std::string reference_name;  // for people
   bool in_distribution = true;
   std::vector<ProfileWarning> warnings;
+  std::vector<std::string> outside;  // codes of the warnings that are why it is out of distribution
   std::vector<Neighbour> nearest;
   std::string host_cpu;  // verbatim
   std::optional<HostMatch> host;
@@ -108,6 +109,7 @@ struct ForecastReport {
   // "cpu" or "wall" time of the native run, "mixed" where a workload's programs differ in that, or "measured"; empty
   // without seconds.
   std::string time_basis;
+  std::string unanswered;  // why the question that was asked has no number at all; empty: it has some
   std::vector<std::string> notes;
   std::string out_of_line;        // the note that a measured time or energy can't be right; empty: none
   std::vector<PlatformRow> rows;  // fastest first

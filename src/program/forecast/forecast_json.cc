@@ -212,6 +212,7 @@ Json to_json(const ForecastReport& report) {
   for (const ProfileWarning& warning : report.warnings) {
     warnings.push_back({{"code", warning.code}, {"message", warning.message}, {"advice", warning.advice}});
   }
+  if (!report.unanswered.empty()) json["unanswered"] = report.unanswered;
   json["notes"] = report.notes;
   return json;
 }

@@ -157,6 +157,7 @@ Json advice_json(const std::vector<Advice>& advice) {
   columns.push_back({"before_gflops", "", kNumber, &Advice::before_gflops});
   columns.push_back({"after_gflops", "", kNumber, &Advice::after_gflops});
   columns.push_back({"gain", "", kNumber, &Advice::gain});
+  columns.push_back({"measured", "", kYes, &Advice::is_measured});
   columns.push_back({"cost", "", kText,
                      [](const Advice& each) { return each.cost.empty() ? ReportValue() : ReportValue(each.cost); }});
   return rows_json(table_of<Advice>("", advice, columns));
@@ -260,13 +261,13 @@ int rank_of(const Advice& advice) {
 
 void advice(const GemmResult& result, std::string& text) {
   if (result.advice.empty()) return;
-  text += "\nadvice, each measured before and after, in turns\n";
+  text += "\nadvice\n";
   std::vector<Advice> ordered = result.advice;
   std::ranges::stable_sort(ordered, [](const Advice& a, const Advice& b) { return rank_of(a) < rank_of(b); });
   for (const Advice& each : ordered) {
-    text += fmt::format("  {} takes {}; a faster option exists: {}, measured {} ({} -> {} GFLOP/s, {}){}\n",
+    text += fmt::format("  {} takes {}; a faster option exists: {}, {} {} ({} -> {} GFLOP/s, {}){}\n",
                         each.subject, time_text(operations(each.shape) / each.before_gflops / 1e9, 0), each.change,
-                        speedup_text(each.gain), digits(each.before_gflops, 0), digits(each.after_gflops, 0),
+                        each.is_measured ? "measured" : "expected", speedup_text(each.gain), digits(each.before_gflops, 0), digits(each.after_gflops, 0),
                         problem_text(each.shape, each.conv), each.cost.empty() ? "" : "; " + each.cost);
   }
 }

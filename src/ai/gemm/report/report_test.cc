@@ -65,6 +65,9 @@ TEST(Report, TextHasNoMoreDigitsThanTheSpreadLeaves) {
   EXPECT_THAT(text, HasSubstr("blis, 1000, 1 thread: libblis.so.4 is not installed"));
   EXPECT_THAT(text, HasSubstr("Eigen takes 20.0 ms; a faster option exists: set X=1, measured 1.9x"));
   EXPECT_THAT(text, HasSubstr("warning: it was loud"));
+  GemmResult expected = example();
+  expected.advice[0].is_measured = false;
+  EXPECT_THAT(to_text(expected), HasSubstr("a faster option exists: set X=1, expected 1.9x"));
   EXPECT_THAT(text, HasSubstr("load average 0.25"));
   // The slides' speed-up of NumPy beside ours, for who asks.
   EXPECT_THAT(text, Not(HasSubstr("1729x")));

@@ -31,7 +31,7 @@ void check_model(const perfcast::measure::PowerModel& model, const perfcast::mea
 void check_table(const perfcast::measure::PowerTable& table) {
   using namespace perfcast;
   using namespace perfcast::measure;
-  for (const ActivitySet set : {ActivitySet::kLoad, ActivitySet::kCounters, ActivitySet::kHistory}) {
+  for (const ActivitySet set : {ActivitySet::kLoad, ActivitySet::kCounters, ActivitySet::kHistory, ActivitySet::kPlain}) {
     const PowerDesign design = ActivityFeatures::learn(table, all_rows(table), set).design(table);
     if (design.size() != table.rows() || !design.log_scale.allFinite()) std::abort();
     for (const int group : design.group) {
@@ -39,7 +39,7 @@ void check_table(const perfcast::measure::PowerTable& table) {
     }
   }
   PowerModelOptions options;
-  options.forms = {PowerFormKind::kSharedLine, PowerFormKind::kNonnegative};
+  options.forms = {PowerFormKind::kSharedLine, PowerFormKind::kNonnegative, PowerFormKind::kLeastSquares};
   if (const auto model = PowerModel::fit(table, all_rows(table), options)) check_model(*model, table);
   NewMachineOptions of_new;
   of_new.machine = table.machines.back();

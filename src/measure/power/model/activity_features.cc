@@ -12,6 +12,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "measure/power/model/neighbours.h"
 #include "measure/power/table/table_settings.h"
 
 namespace perfcast::measure {
@@ -28,38 +29,6 @@ Eigen::Index find_counter(const PowerTable& table, CounterRole role) {
     if (counter_role(table.counters[c]) == role) return static_cast<Eigen::Index>(c);
   }
   return -1;
-}
-
-// Mean over the samples within `reach`, in the same run; absent entries are left out.
-Eigen::VectorXd smoothed(const Eigen::VectorXd& values, const std::vector<int>& run, Eigen::Index reach) {
-  const Eigen::Index n = values.size();
-  Eigen::VectorXd sums = Eigen::VectorXd::Zero(n + 1), counts = Eigen::VectorXd::Zero(n + 1);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    const bool known = !std::isnan(values(i));
-    sums(i + 1) = sums(i) + (known ? values(i) : 0);
-    counts(i + 1) = counts(i) + (known ? 1 : 0);
-  }
-  Eigen::VectorXd result(n);
-  Eigen::Index from = 0, to = 0;  // of the run
-  for (Eigen::Index i = 0; i < n; ++i) {
-    if (i == to) {
-      from = i;
-      while (to < n && run[static_cast<size_t>(to)] == run[static_cast<size_t>(i)]) ++to;
-    }
-    const Eigen::Index low = std::max(from, i - reach), high = std::min(to, i + reach + 1);
-    const double count = counts(high) - counts(low);
-    result(i) = count > 0 ? (sums(high) - sums(low)) / count : kUnknown;
-  }
-  return result;
-}
-
-// The row before in the same run; the first of a run has none.
-Eigen::MatrixXd row_before(const Eigen::MatrixXd& rows, const std::vector<int>& run) {
-  Eigen::MatrixXd result = Eigen::MatrixXd::Zero(rows.rows(), rows.cols());
-  for (Eigen::Index r = 1; r < rows.rows(); ++r) {
-    if (run[static_cast<size_t>(r)] == run[static_cast<size_t>(r - 1)]) result.row(r) = rows.row(r - 1);
-  }
-  return result;
 }
 
 Eigen::VectorXd as_share(const Eigen::VectorXd& values, double whole) {
@@ -109,15 +78,17 @@ const char* to_text(ActivitySet set) {
       return "counters";
     case ActivitySet::kHistory:
       return "history";
+    case ActivitySet::kPlain:
+      return "plain";
   }
   return "";
 }
 
 Result<ActivitySet> parse_activity_set(const std::string& text) {
-  for (const ActivitySet set : {ActivitySet::kLoad, ActivitySet::kCounters, ActivitySet::kHistory}) {
+  for (const ActivitySet set : {ActivitySet::kLoad, ActivitySet::kCounters, ActivitySet::kHistory, ActivitySet::kPlain}) {
     if (text == to_text(set)) return set;
   }
-  return Error{"bad-json-field", "'" + printable(text) + "' is no set of inputs", "", "load, counters or history"};
+  return Error{"bad-json-field", "'" + printable(text) + "' is no set of inputs", "", "load, counters, history or plain"};
 }
 
 std::vector<std::string> ActivityFeatures::needed_counters() const {
@@ -165,6 +136,7 @@ struct ActivityFeatures::Columns {
     }
     has_load_column = load.size() > 0;
     if (const Eigen::Index at = find_counter(table, CounterRole::kCycles); at >= 0) cycles = take(at);
+    if (!has_load_column && cycles.size() == 0) return;  // nothing to hold them against: inputs by themselves
     if (const Eigen::Index at = find_counter(table, CounterRole::kInstructions); at >= 0) instructions = take(at);
     if (shares.wait >= 0) wait = as_share(take(shares.wait), whole(shares.wait));
   }
@@ -262,6 +234,7 @@ ActivityFeatures ActivityFeatures::learn(const PowerTable& table, const std::vec
   ActivityFeatures result = learn(table, which, set, Columns(table, wholes));
   result.wholes_ = std::move(wholes);
   result.clock_step_hz_ = perfcast::measure::clock_step_hz(table);
+  result.step_s_ = usual_step_s(table, which);
   return result;
 }
 
@@ -290,9 +263,10 @@ ActivityFeatures ActivityFeatures::learn(const PowerTable& table, const std::vec
   }
   result.capacity_ = Eigen::Map<const Eigen::VectorXd>(capacities.data(), static_cast<Eigen::Index>(capacities.size()));
   if (set == ActivitySet::kLoad && (columns.has_load_column || columns.cycles.size() > 0)) return result;
+  const bool plain_ones = set == ActivitySet::kPlain;
   std::vector<double> scales;
   for (Eigen::Index c = 0; c < table.values.cols(); ++c) {
-    if (std::find(columns.used.begin(), columns.used.end(), c) != columns.used.end()) continue;
+    if (!plain_ones && std::find(columns.used.begin(), columns.used.end(), c) != columns.used.end()) continue;
     std::vector<double> known;
     for (const size_t r : which) {
       const auto i = static_cast<Eigen::Index>(r);
@@ -300,12 +274,13 @@ ActivityFeatures ActivityFeatures::learn(const PowerTable& table, const std::vec
       if (std::isnan(value)) continue;
       const double clock =
           columns.knows_clock(table) ? table.frequency_hz(i) * (table.cores.size() > 0 ? table.cores(i) : 1) : 1;
-      known.push_back(value / clock);
+      known.push_back(plain_ones ? std::abs(value) : value / clock);
     }
     const double high = known.size() * 2 > which.size() ? quantile(std::move(known), 0.99) : 0;
     if (!(high > 0)) continue;  // silent, or absent mostly
-    result.others_.push_back(table.counters[static_cast<size_t>(c)]);
-    scales.push_back(high);
+    const std::string& name = table.counters[static_cast<size_t>(c)];
+    result.others_.push_back(name);
+    scales.push_back(plain_ones && is_share(counter_role(name)) ? 1 : high);
   }
   result.other_scale_ = Eigen::Map<const Eigen::VectorXd>(scales.data(), static_cast<Eigen::Index>(scales.size()));
   return result;
@@ -313,7 +288,8 @@ ActivityFeatures ActivityFeatures::learn(const PowerTable& table, const std::vec
 
 PowerDesign ActivityFeatures::design(const PowerTable& table) const {
   const auto n = static_cast<Eigen::Index>(table.rows());
-  const Columns columns(table, wholes_for(table));
+  const Wholes wholes = wholes_for(table);
+  const Columns columns(table, wholes);
   const bool clocked = columns.knows_clock(table);
   Eigen::VectorXd capacity = Eigen::VectorXd::Zero(n);
   std::map<int, double> of_machine;
@@ -330,17 +306,19 @@ PowerDesign ActivityFeatures::design(const PowerTable& table) const {
   const auto per_capacity = [&capacity](const Eigen::VectorXd& values) -> Eigen::VectorXd {
     return (capacity.array() > 0).select(values.array() / capacity.array(), kUnknown);
   };
+  const std::vector<int> near = runs_of_step(table, step_s_);
   Inputs inputs;
-  Eigen::VectorXd load = columns.load, clock = Eigen::VectorXd::Ones(n);
-  if (columns.has_load_column) {
-    const Eigen::VectorXd raw = load;
-    load = smoothed(raw, table.run, kLoadReach);
+  const bool plain = set_ == ActivitySet::kPlain;
+  Eigen::VectorXd load, clock = Eigen::VectorXd::Ones(n);
+  if (columns.has_load_column && !plain) {
+    const Eigen::VectorXd& raw = columns.load;
+    load = smoothed(raw, near, kLoadReach);
     if (columns.cycles.size() > 0 && !clocked) {
-      const Eigen::VectorXd cycles = smoothed(per_capacity(columns.cycles), table.run, kClockReach);
-      const Eigen::VectorXd busy = smoothed(raw, table.run, kClockReach);
+      const Eigen::VectorXd cycles = smoothed(per_capacity(columns.cycles), near, kClockReach);
+      const Eigen::VectorXd busy = smoothed(raw, near, kClockReach);
       clock = ((cycles.array() + kSmall) / (busy.array() + kSmall)).max(kLeastClock).min(kMostClock);
     }
-  } else if (columns.cycles.size() > 0) {
+  } else if (columns.cycles.size() > 0 && !plain) {
     load = per_capacity(columns.cycles);
   }
   if (load.size() > 0) {
@@ -355,17 +333,22 @@ PowerDesign ActivityFeatures::design(const PowerTable& table) const {
     }
     if (columns.cycles.size() > 0 && columns.instructions.size() > 0) {
       const Eigen::Index reach = columns.has_load_column ? kRatioReach : 0;
-      const Eigen::ArrayXd cycles = smoothed(per_capacity(columns.cycles), table.run, reach).array();
-      const Eigen::ArrayXd work = smoothed(per_capacity(columns.instructions), table.run, reach).array();
+      const Eigen::ArrayXd cycles = smoothed(per_capacity(columns.cycles), near, reach).array();
+      const Eigen::ArrayXd work = smoothed(per_capacity(columns.instructions), near, reach).array();
       inputs.add("load_ipc", u * ((work + kSmall * 0.1) / (cycles + kSmall * 0.1)).min(kMostRatio));
     } else if (columns.instructions.size() > 0) {
       inputs.add("instructions", columns.instructions);
     }
-    if (columns.wait.size() > 0) inputs.add("wait", smoothed(columns.wait, table.run, kLoadReach));
+    if (columns.wait.size() > 0) inputs.add("wait", smoothed(columns.wait, near, kLoadReach));
   }
   for (size_t j = 0; j < others_.size(); ++j) {
     const Eigen::Index at = table.counter(others_[j]);
     Eigen::VectorXd values = at >= 0 ? Eigen::VectorXd(table.values.col(at)) : Eigen::VectorXd::Constant(n, kUnknown);
+    if (plain && is_share(counter_role(others_[j]))) values = as_share(values, wholes.at(others_[j]));
+    if (plain) {
+      inputs.add(others_[j], values / other_scale_(static_cast<Eigen::Index>(j)));
+      continue;
+    }
     if (clocked) values = per_capacity(values);
     values = (values.array() / other_scale_(static_cast<Eigen::Index>(j))).max(0);
     inputs.add(others_[j], values);
@@ -375,7 +358,7 @@ PowerDesign ActivityFeatures::design(const PowerTable& table) const {
   PowerDesign design;
   if (set_ == ActivitySet::kHistory) {
     for (size_t j = 0; j < of_now; ++j)
-      inputs.add(inputs.names[j] + "_before", row_before(inputs.columns[j], table.run));
+      inputs.add(inputs.names[j] + "_before", row_before(inputs.columns[j], table.run, near));
   }
   Eigen::VectorXd begins = Eigen::VectorXd::Zero(n);
   for (Eigen::Index r = 0; r < n; ++r) {
@@ -383,7 +366,11 @@ PowerDesign ActivityFeatures::design(const PowerTable& table) const {
   }
   if (set_ == ActivitySet::kHistory) inputs.add("run_begins", begins);
   design.log_scale = Eigen::VectorXd::Zero(n);
-  if (clocked && table.voltage_v.size() > 0) {
+  if (plain) {
+    if (clocked) inputs.add("frequency", table.frequency_hz * 1e-9);
+    if (table.voltage_v.size() > 0) inputs.add("voltage", table.voltage_v);
+    if (table.cores.size() > 0) inputs.add("cores", table.cores);
+  } else if (clocked && table.voltage_v.size() > 0) {
     inputs.add("voltage", table.voltage_v);
     design.log_scale = (table.voltage_v.array().square() * capacity.array() * 1e-9).log();
   } else if (clocked) {
@@ -419,6 +406,7 @@ Json ActivityFeatures::to_json() const {
   json["others"] = others;
   json["capacities"] = capacities;
   json["clock_step_hz"] = clock_step_hz_;
+  if (!std::isnan(step_s_)) json["step_s"] = step_s_;
   if (wholes_) {
     json["shares"] = Json::array();
     for (const auto& [name, whole] : *wholes_) json["shares"].push_back({{"name", name}, {"whole", whole}});
@@ -435,6 +423,8 @@ Result<ActivityFeatures> ActivityFeatures::from_json(const Json& json, const std
   const Json* capacities = in.require_array("capacities");
   const Json* shares = in.array("shares");
   result.clock_step_hz_ = in.number_or("clock_step_hz", result.clock_step_hz_);
+  result.step_s_ = in.number_or("step_s", kUnknown);
+  if (result.step_s_ <= 0) in.complain("step_s", "a step that is none", "a number above 0");
   if (!(result.clock_step_hz_ >= 1)) in.complain("clock_step_hz", "a step that is none", "a number of at least 1");
   if (Status done = in.finish(); !done) return done.error();
   if (!set) return set.error();

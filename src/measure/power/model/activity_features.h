@@ -9,6 +9,7 @@
 
 #include "base/json_fwd.h"
 #include "base/result.h"
+#include "base/unknown.h"
 #include "measure/power/model/power_design.h"
 #include "measure/power/table/counter_role.h"
 #include "measure/power/table/power_table.h"
@@ -20,6 +21,7 @@ enum class ActivitySet {
   kLoad,      // load, clock, instructions per cycle, waiting for I/O
   kCounters,  // and every other counter, plain and as a square root
   kHistory,   // and the sample before in the same run: meters lag
+  kPlain,     // the table's columns as they are, nothing derived
 };
 const char* to_text(ActivitySet set);
 Result<ActivitySet> parse_activity_set(const std::string& text);
@@ -75,6 +77,7 @@ class ActivityFeatures {
   std::vector<std::string> machines_;  // whose capacity was learnt
   Eigen::VectorXd capacity_;           // cycles a second; 0: not known
   double clock_step_hz_ = 1e6;
+  double step_s_ = kUnknown;      // between samples; NaN: not known
   std::optional<Wholes> wholes_;  // of the training table; absent: the model's file doesn't say
 };
 

@@ -11,31 +11,19 @@
 #include "base/text.h"
 #include "learn/algebra/dense.h"
 #include "learn/fit/standardiser.h"
-#include "learn/linear/lasso.h"
 #include "learn/tree/boosted_trees.h"
+#include "measure/power/model/form_json.h"
+#include "measure/power/model/watt_line.h"
 
 namespace perfcast::measure {
 namespace {
 
 constexpr size_t kKernelRows = 500, kTreeRows = 4000;
 constexpr double kDecay = 0.1, kLinearPart = 1, kKernelNoise = 0.1, kOwnPart = 0.3;
-constexpr double kLeastRatio = 1e-6;
-
-using Cells = std::map<std::pair<int, int>, std::vector<size_t>>;
-
-Cells cells_of(const PowerSamples& samples, const std::vector<size_t>& which) {
-  Cells cells;
-  for (const size_t r : which) {
-    if (!std::isnan(samples.target(static_cast<Eigen::Index>(r)))) {
-      cells[{samples.design.group[r], samples.design.workload[r]}].push_back(r);
-    }
-  }
-  return cells;
-}
 
 // Some `most` rows, at least two from each cell and as many from each as it has where they are few; never more than
 // twice as many.
-std::vector<size_t> stratified(const Cells& cells, size_t most, uint64_t seed) {
+std::vector<size_t> stratified(const PowerCells& cells, size_t most, uint64_t seed) {
   std::vector<size_t> picked;
   if (cells.empty()) return picked;
   Random random(seed);
@@ -52,39 +40,6 @@ std::vector<size_t> stratified(const Cells& cells, size_t most, uint64_t seed) {
     picked.resize(2 * most);
   }
   return picked;
-}
-
-Json as_json(const Eigen::VectorXd& values) { return Json(std::vector<double>(values.begin(), values.end())); }
-
-Json rows_json(const Eigen::MatrixXd& matrix) {
-  Json rows = Json::array();
-  for (Eigen::Index r = 0; r < matrix.rows(); ++r) rows.push_back(as_json(matrix.row(r).transpose()));
-  return rows;
-}
-
-Error bad_matrix(const std::string& path, const std::string& expected) {
-  return Error{"bad-json-field", path + " has another size or holds what is no number", path, expected};
-}
-
-// `columns` < 0: any, the same in each row.
-Result<Eigen::MatrixXd> matrix_from(const Json& json, const char* key, const std::string& path, Eigen::Index columns) {
-  const std::string where = path + "." + key;
-  if (!json.is_object() || !json.contains(key) || !json[key].is_array()) return bad_matrix(where, "rows of numbers");
-  const Json& rows = json[key];
-  if (columns < 0) columns = rows.empty() || !rows[0].is_array() ? 0 : static_cast<Eigen::Index>(rows[0].size());
-  Eigen::MatrixXd matrix(static_cast<Eigen::Index>(rows.size()), columns);
-  for (Eigen::Index r = 0; r < matrix.rows(); ++r) {
-    const Json& row = rows[static_cast<size_t>(r)];
-    if (!row.is_array() || static_cast<Eigen::Index>(row.size()) != columns) {
-      return bad_matrix(where, std::to_string(columns) + " numbers in each row");
-    }
-    for (Eigen::Index c = 0; c < columns; ++c) {
-      const Json& value = row[static_cast<size_t>(c)];
-      if (!value.is_number() || !std::isfinite(value.get<double>())) return bad_matrix(where, "finite numbers");
-      matrix(r, c) = value.get<double>();
-    }
-  }
-  return matrix;
 }
 
 class SharedLineForm : public PowerForm {
@@ -120,90 +75,6 @@ class SharedLineForm : public PowerForm {
  private:
   SharedLineOptions options_;
   SharedLine line_;
-};
-
-// Idle power and costs of at least 0, in watts over the scale; each group on its own. An input that is absent is at its
-// mean.
-class NonnegativeForm : public PowerForm {
- public:
-  explicit NonnegativeForm(double penalty_share) : penalty_share_(penalty_share) {}
-  NonnegativeForm(std::vector<int> groups, Eigen::MatrixXd coefficients)
-      : groups_(std::move(groups)), coefficients_(std::move(coefficients)) {}
-  PowerFormKind kind() const override { return PowerFormKind::kNonnegative; }
-
-  Status fit(const PowerSamples& samples, const std::vector<size_t>& which) override {
-    std::map<int, Cells> by_group;
-    for (const auto& [key, rows] : cells_of(samples, which)) by_group[key.first][key] = rows;
-    groups_.clear();
-    coefficients_.resize(samples.inputs.cols(), static_cast<Eigen::Index>(by_group.size()));
-    for (const auto& [group, cells] : by_group) {
-      coefficients_.col(static_cast<Eigen::Index>(groups_.size())) = fit_group(samples, cells);
-      groups_.push_back(group);
-    }
-    return {};
-  }
-
-  Eigen::VectorXd forecast(const PowerSamples& samples, const std::vector<size_t>& which) const override {
-    Eigen::VectorXd result(static_cast<Eigen::Index>(which.size()));
-    const Eigen::VectorXd mean = coefficients_.rowwise().mean();
-    for (size_t i = 0; i < which.size(); ++i) {
-      const auto found = std::find(groups_.begin(), groups_.end(), samples.design.group[which[i]]);
-      const Eigen::VectorXd& own =
-          found == groups_.end() ? mean : Eigen::VectorXd(coefficients_.col(found - groups_.begin()));
-      result(static_cast<Eigen::Index>(i)) = std::log(std::max(plain_row(samples, which[i]).dot(own), kLeastRatio));
-    }
-    return result;
-  }
-
-  Json to_json() const override {
-    return {{"form", to_text(kind())}, {"groups", groups_}, {"coefficients", rows_json(coefficients_.transpose())}};
-  }
-
- private:
-  static Eigen::VectorXd plain_row(const PowerSamples& samples, size_t r) {
-    const Eigen::Index size = samples.design.rows.cols();
-    Eigen::VectorXd row(size + 1);
-    for (Eigen::Index c = 0; c < size; ++c) {
-      const double value = samples.design.rows(static_cast<Eigen::Index>(r), c);
-      row(c) = std::isnan(value) ? samples.scale.centre(c) : value;
-    }
-    row(size) = 1;
-    return row;
-  }
-
-  Eigen::VectorXd fit_group(const PowerSamples& samples, const Cells& cells) const {
-    const Eigen::Index size = samples.design.rows.cols();
-    Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(size + 1, size + 1);
-    Eigen::VectorXd moment = Eigen::VectorXd::Zero(size + 1);
-    double total = 0;
-    for (const auto& [key, rows] : cells) {
-      for (const size_t r : rows) {
-        const double ratio = std::exp(samples.target(static_cast<Eigen::Index>(r)));
-        const double weight = 1 / (ratio * ratio * static_cast<double>(rows.size()));  // relative errors count
-        Eigen::VectorXd x = plain_row(samples, r);
-        x.head(size).array() /= samples.scale.scale.transpose().array();
-        gram.noalias() += weight * x * x.transpose();
-        moment += weight * ratio * x;
-        total += weight;
-      }
-    }
-    // Centred, so that the idle power is free.
-    const Eigen::VectorXd centre = gram.col(size).head(size) / total;
-    const double mean = moment(size) / total;
-    LassoProblem problem;
-    problem.gram = gram.topLeftCorner(size, size) / total - centre * centre.transpose();
-    problem.moments = moment.head(size) / total - mean * centre;
-    const double penalty = penalty_share_ * largest_penalty(problem, true);
-    const Eigen::MatrixXd solved = solve_lasso(problem, penalty, true, Eigen::MatrixXd::Zero(size, 1));
-    Eigen::VectorXd result(size + 1);
-    result.head(size) = solved.col(0).array() / samples.scale.scale.transpose().array();
-    result(size) = mean - centre.dot(solved.col(0));
-    return result;
-  }
-
-  double penalty_share_ = 0.01;
-  std::vector<int> groups_;
-  Eigen::MatrixXd coefficients_;  // [(F + 1) x groups]
 };
 
 class KernelForm : public PowerForm {
@@ -286,7 +157,7 @@ class TreesForm : public PowerForm {
   PowerFormKind kind() const override { return PowerFormKind::kTrees; }
 
   Status fit(const PowerSamples& samples, const std::vector<size_t>& which) override {
-    const Cells cells = cells_of(samples, which);
+    const PowerCells cells = cells_of(samples, which);
     const std::vector<size_t> picked = stratified(cells, kTreeRows, seed_);
     groups_ = static_cast<int>(samples.design.groups.size());
     Eigen::MatrixXd rows(static_cast<Eigen::Index>(picked.size()), width(samples));
@@ -381,21 +252,6 @@ class UpdatedLineForm : public PowerForm {
   UpdatedLine line_;
 };
 
-Result<std::vector<int>> groups_from(const Json& json, const std::string& path, size_t groups, size_t count) {
-  std::vector<int> result;
-  const Error bad{"bad-json-field", path + ".groups are not those of the model", path + ".groups",
-                  std::to_string(count) + " numbers below " + std::to_string(groups)};
-  if (!json.contains("groups") || !json["groups"].is_array() || json["groups"].size() != count) return bad;
-  for (const Json& value : json["groups"]) {
-    if (!value.is_number_integer() || value.get<int64_t>() < 0 ||
-        value.get<int64_t>() >= static_cast<int64_t>(groups)) {
-      return bad;
-    }
-    result.push_back(value.get<int>());
-  }
-  return result;
-}
-
 }  // namespace
 
 const char* to_text(PowerFormKind kind) {
@@ -404,6 +260,8 @@ const char* to_text(PowerFormKind kind) {
       return "shared-line";
     case PowerFormKind::kNonnegative:
       return "nonnegative";
+    case PowerFormKind::kLeastSquares:
+      return "least-squares";
     case PowerFormKind::kKernel:
       return "gaussian-process";
     case PowerFormKind::kTrees:
@@ -428,12 +286,23 @@ PowerSamples PowerSamples::with_scale(PowerDesign design, InputScale scale) {
   return samples;
 }
 
+PowerCells cells_of(const PowerSamples& samples, const std::vector<size_t>& which) {
+  PowerCells cells;
+  for (const size_t r : which) {
+    if (!std::isnan(samples.target(static_cast<Eigen::Index>(r)))) {
+      cells[{samples.design.group[r], samples.design.workload[r]}].push_back(r);
+    }
+  }
+  return cells;
+}
+
 std::unique_ptr<PowerForm> make_power_form(PowerFormKind kind, const PowerFormOptions& options) {
   switch (kind) {
     case PowerFormKind::kSharedLine:
       return std::make_unique<SharedLineForm>(options.line);
     case PowerFormKind::kNonnegative:
-      return std::make_unique<NonnegativeForm>(options.penalty_share);
+    case PowerFormKind::kLeastSquares:
+      return make_watt_line(kind, options);
     case PowerFormKind::kKernel:
       return std::make_unique<KernelForm>(options.seed);
     case PowerFormKind::kTrees:
@@ -467,13 +336,8 @@ Result<std::unique_ptr<PowerForm>> power_form_from_json(const Json& json, const 
         SharedLineOptions(),
         SharedLine::from_parts(shared->row(0).transpose(), std::move(*of), own->transpose(), noise)));
   }
-  if (form == to_text(PowerFormKind::kNonnegative)) {
-    auto coefficients = matrix_from(json, "coefficients", path, inputs + 1);
-    if (!coefficients) return coefficients.error();
-    if (coefficients->rows() == 0) return bad_matrix(path + ".coefficients", "a row for each group");
-    auto of = groups_from(json, path, groups, static_cast<size_t>(coefficients->rows()));
-    if (!of) return of.error();
-    return std::unique_ptr<PowerForm>(std::make_unique<NonnegativeForm>(std::move(*of), coefficients->transpose()));
+  for (const PowerFormKind kind : {PowerFormKind::kNonnegative, PowerFormKind::kLeastSquares}) {
+    if (form == to_text(kind)) return watt_line_from_json(kind, json, path, inputs, groups);
   }
   if (form == to_text(PowerFormKind::kKernel)) {
     auto rows = matrix_from(json, "rows", path, inputs);
@@ -523,7 +387,7 @@ Result<std::unique_ptr<PowerForm>> power_form_from_json(const Json& json, const 
     return make_updated_line(std::move(line));
   }
   return Error{"bad-json-field", "'" + printable(form) + "' is no form of a model of power", path + ".form",
-               "shared-line, nonnegative, gaussian-process, trees or updated-line"};
+               "shared-line, nonnegative, least-squares, gaussian-process, trees or updated-line"};
 }
 
 }  // namespace perfcast::measure

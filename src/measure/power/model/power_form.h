@@ -1,11 +1,14 @@
 #pragma once
 // Forms that a model of power can have, all on the same inputs: a line that groups share, idle power and costs that
-// only add (LACross: Zheng, John & Gerstlauer, DAC 2016, has a non-negative lasso), a Gaussian process, boosted trees.
+// only add (LACross: Zheng, John & Gerstlauer, DAC 2016, has a non-negative lasso), plain least squares, a Gaussian
+// process, boosted trees.
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/json_fwd.h"
@@ -27,13 +30,20 @@ struct PowerSamples {
   static PowerSamples with_scale(PowerDesign design, InputScale scale);
 };
 
+// Rows that have watts, by group and workload.
+using PowerCells = std::map<std::pair<int, int>, std::vector<size_t>>;
+PowerCells cells_of(const PowerSamples& samples, const std::vector<size_t>& which);
+
 // kUpdatedLine is never fitted: make_updated_line() has it from what was learnt of other groups.
-enum class PowerFormKind { kSharedLine, kNonnegative, kKernel, kTrees, kUpdatedLine };
-const char* to_text(PowerFormKind kind);  // "shared-line", "nonnegative", "gaussian-process", "trees", "updated-line"
+enum class PowerFormKind { kSharedLine, kNonnegative, kLeastSquares, kKernel, kTrees, kUpdatedLine };
+// "shared-line", "nonnegative", "least-squares", "gaussian-process", "trees", "updated-line"
+const char* to_text(PowerFormKind kind);
 
 struct PowerFormOptions {
   SharedLineOptions line;
   double penalty_share = 0.01;  // of the non-negative lasso: of the smallest penalty that leaves nothing
+  // Of least squares: groups differ in their idle power only; relative errors count in place of watts.
+  bool one_slope = false, relative = false;
   uint64_t seed = 1;
 };
 
@@ -41,8 +51,8 @@ class PowerForm {
  public:
   virtual ~PowerForm() = default;
   virtual PowerFormKind kind() const = 0;
-  // Rows of `which` that have watts; every cell (group, workload) weighs the same. Errors: those of the library that
-  // grows trees.
+  // Rows of `which` that have watts; every cell (group, workload) weighs the same, with least squares every row.
+  // Errors: those of the library that grows trees.
   virtual Status fit(const PowerSamples& samples, const std::vector<size_t>& which) = 0;
   // Log of watts as a multiple of the scale, one for each row of `which`.
   virtual Eigen::VectorXd forecast(const PowerSamples& samples, const std::vector<size_t>& which) const = 0;
@@ -50,6 +60,8 @@ class PowerForm {
   virtual Eigen::VectorXd half_widths(const PowerSamples& /*samples*/, const std::vector<size_t>& /*which*/) const {
     return {};
   }
+  // Whether forecasts beyond the samples that it was fitted on are worth something.
+  virtual bool extrapolates() const { return false; }
   virtual Json to_json() const = 0;
 };
 

@@ -21,6 +21,7 @@ namespace {
 
 constexpr size_t kFewestRows = 30, kFewestWorkloads = 3, kStretches = 5;
 constexpr double kBelow = 0.05, kAbove = 0.1;  // forecasts leave the range of the training rows by no more
+constexpr double kSurely = 3;                  // standard errors over samples that a gain must have
 constexpr size_t kMostCompared = 4000, kFewestCompared = 10;
 
 // Chosen from on inner folds.
@@ -128,30 +129,30 @@ class Chooser {
         })->set;
     const PowerSamples& samples = samples_.at(set);
     for (const PowerFormKind kind : options_.forms) {
-      if (kind == PowerFormKind::kSharedLine) continue;
+      if (kind == PowerFormKind::kSharedLine || kind == PowerFormKind::kLeastSquares) continue;
+      PowerFormOptions form;
+      form.penalty_share = kPenaltyShares[0];
+      form.seed = options_.seed;
       if (kind == PowerFormKind::kNonnegative) {
         for (const double share : kPenaltyShares) {
-          if (Status done = try_form(samples, set, kind, share); !done) return done;
+          form.penalty_share = share;
+          if (Status done = try_form(samples, set, kind, form, fmt::format("{:g}", share)); !done) return done;
         }
-      } else if (Status done = try_form(samples, set, kind, kPenaltyShares[0]); !done) {
+      } else if (Status done = try_form(samples, set, kind, form, ""); !done) {
         return done;
       }
     }
     if (options_.blends) try_blends(set);
-    return {};
+    return is_allowed(PowerFormKind::kLeastSquares) ? try_least_squares() : Status();
   }
 
-  // The best line, where it may be the form; of the others those that are clearly better: by more than the standard
-  // error of the difference over workloads. Few workloads are left out, and many candidates tried: the least error of
-  // all is luck.
+  // Least squares, which anybody would try first; in their place the best shared line where it is clearly better, by
+  // more than the standard error of the difference over workloads. Of the others those that are clearly better than
+  // that. Few workloads are left out, and many candidates tried: the least error of all is luck.
   const Candidate& best() const {
-    const Candidate* line = nullptr;
-    for (const Candidate& candidate : candidates_) {
-      if (candidate.allowed && candidate.kind == PowerFormKind::kSharedLine && blends_.count(candidate.name) == 0 &&
-          (line == nullptr || candidate.error < line->error)) {
-        line = &candidate;
-      }
-    }
+    const Candidate* line = least_of(PowerFormKind::kSharedLine);
+    const Candidate* plain = least_of(PowerFormKind::kLeastSquares);
+    if (plain != nullptr && (line == nullptr || !is_clearly_better(*line, *plain))) line = plain;
     const Candidate* best = line;
     for (const Candidate& candidate : candidates_) {
       if (!candidate.allowed || (best != nullptr && candidate.error >= best->error)) continue;
@@ -197,8 +198,7 @@ class Chooser {
       Candidate candidate =
           named(PowerFormKind::kSharedLine, set, fmt::format("{:g}/{:g}", line.shared_penalty, line.own_penalty));
       candidate.options.line = line;
-      candidate.allowed =
-          std::find(options_.forms.begin(), options_.forms.end(), PowerFormKind::kSharedLine) != options_.forms.end();
+      candidate.allowed = is_allowed(PowerFormKind::kSharedLine);
       candidate.held_out.resize(static_cast<Eigen::Index>(compared_.size()));
       for (int fold = 0; fold < folds_.count; ++fold) {
         const SharedLine fitted = SharedLine::fit(
@@ -218,11 +218,45 @@ class Chooser {
     return {};
   }
 
-  Status try_form(const PowerSamples& samples, ActivitySet set, PowerFormKind kind, double penalty_share) {
-    Candidate candidate =
-        named(kind, set, kind == PowerFormKind::kNonnegative ? fmt::format("{:g}", penalty_share) : "");
-    candidate.options.penalty_share = penalty_share;
-    candidate.options.seed = options_.seed;
+  Status try_least_squares() {
+    constexpr ActivitySet kSet = ActivitySet::kPlain;
+    features_[kSet] = ActivityFeatures::learn(table_, which_, kSet);
+    PowerDesign design = features_[kSet].design(table_);
+    if (design.rows.cols() == 0) return {};
+    if (!by_workload_) cut_by_time(design, which_);
+    const bool has_groups = design.groups.size() > 1;
+    const PowerSamples& samples = samples_.emplace(kSet, PowerSamples::of(std::move(design), which_)).first->second;
+    for (const bool one_slope : {false, true}) {
+      for (const bool relative : {false, true}) {
+        if (one_slope && !has_groups) continue;
+        PowerFormOptions form;
+        form.one_slope = one_slope;
+        form.relative = relative;
+        const std::string setting = std::string(one_slope ? "one-slope " : "") + (relative ? "relative" : "absolute");
+        if (Status done = try_form(samples, kSet, PowerFormKind::kLeastSquares, form, setting); !done) return done;
+      }
+    }
+    return {};
+  }
+
+  bool is_allowed(PowerFormKind kind) const {
+    return std::find(options_.forms.begin(), options_.forms.end(), kind) != options_.forms.end();
+  }
+
+  const Candidate* least_of(PowerFormKind kind) const {
+    const Candidate* least = nullptr;
+    for (const Candidate& candidate : candidates_) {
+      if (!candidate.allowed || candidate.kind != kind || blends_.count(candidate.name) > 0) continue;
+      if (candidate.options.relative) continue;  // plain ones first
+      if (least == nullptr || candidate.error < least->error) least = &candidate;
+    }
+    return least;
+  }
+
+  Status try_form(const PowerSamples& samples, ActivitySet set, PowerFormKind kind, const PowerFormOptions& form_options,
+                  const std::string& setting) {
+    Candidate candidate = named(kind, set, setting);
+    candidate.options = form_options;
     candidate.held_out.resize(static_cast<Eigen::Index>(compared_.size()));
     for (int fold = 0; fold < folds_.count; ++fold) {
       std::vector<size_t> kept, out, places;
@@ -290,7 +324,27 @@ class Chooser {
     std::vector<double> gains;
     gains.reserve(a.size());
     for (size_t i = 0; i < a.size(); ++i) gains.push_back(b[i].second - a[i].second);
-    return mean(gains) > standard_deviation(gains) / std::sqrt(static_cast<double>(gains.size()));
+    if (!(mean(gains) > standard_error(gains))) return false;
+    // Of few samples the workloads agree by chance.
+    const auto own = row_errors(candidate), others = row_errors(line);
+    std::vector<double> by_row;
+    for (size_t i = 0; i < own.size(); ++i) {
+      if (const double gain = others[i] - own[i]; !std::isnan(gain)) by_row.push_back(gain);
+    }
+    return mean(by_row) > kSurely * standard_error(by_row);
+  }
+  static double standard_error(const std::vector<double>& values) {
+    return standard_deviation(values) / std::sqrt(static_cast<double>(values.size()));
+  }
+  std::vector<double> row_errors(const Candidate& candidate) const {
+    const PowerSamples& samples = samples_.at(candidate.set);
+    std::vector<double> errors;
+    errors.reserve(compared_.size());
+    for (size_t i = 0; i < compared_.size(); ++i) {
+      const double target = samples.target(static_cast<Eigen::Index>(compared_[i]));
+      errors.push_back(std::abs(std::exp(candidate.held_out(static_cast<Eigen::Index>(i)) - target) - 1));
+    }
+    return errors;
   }
 
   int fold_of(const PowerSamples& samples, size_t row) const {
@@ -314,65 +368,12 @@ class Chooser {
   std::map<std::string, std::vector<size_t>> blends_;
 };
 
-// What saying each group's mean power, of all other workloads, would have cost.
-double error_of_means(const PowerSamples& samples, const std::vector<size_t>& which) {
-  std::map<std::pair<int, int>, std::pair<double, double>> sums;
-  for (const size_t r : which) {
-    auto& [sum, count] = sums[{samples.design.group[r], samples.design.workload[r]}];
-    sum += samples.design.watts(static_cast<Eigen::Index>(r));
-    ++count;
-  }
-  std::map<int, std::pair<double, double>> of_group;  // sum of the cells' means, their number
-  for (const auto& [cell, own] : sums) {
-    auto& [sum, count] = of_group[cell.first];
-    sum += own.first / own.second;
-    ++count;
-  }
-  std::map<std::pair<int, int>, double> others;
-  for (const auto& [cell, own] : sums) {
-    const double mean = own.first / own.second;
-    const auto& [sum, count] = of_group[cell.first];
-    others[cell] = count > 1 ? (sum - mean) / (count - 1) : mean;
-  }
-  Eigen::VectorXd means(static_cast<Eigen::Index>(which.size()));
-  for (size_t i = 0; i < which.size(); ++i) {
-    means(static_cast<Eigen::Index>(i)) = others[{samples.design.group[which[i]], samples.design.workload[which[i]]}];
-  }
-  return cell_error(samples.design, which, means);
-}
-
 }  // namespace
 
 std::vector<size_t> all_rows(const PowerTable& table) {
   std::vector<size_t> rows(table.rows());
   std::iota(rows.begin(), rows.end(), size_t{0});
   return rows;
-}
-
-double cell_error(const PowerDesign& design, const std::vector<size_t>& which, const Eigen::VectorXd& forecast_watts) {
-  std::map<std::pair<int, int>, std::pair<double, double>> cells;
-  for (size_t i = 0; i < which.size(); ++i) {
-    const double measured = design.watts(static_cast<Eigen::Index>(which[i]));
-    const double error = std::abs(forecast_watts(static_cast<Eigen::Index>(i)) / measured - 1);
-    if (std::isnan(error)) continue;
-    auto& [sum, count] = cells[{design.group[which[i]], design.workload[which[i]]}];
-    sum += error;
-    ++count;
-  }
-  if (cells.empty()) return kUnknown;
-  double total = 0;
-  for (const auto& [cell, sums] : cells) total += sums.first / sums.second;
-  return total / static_cast<double>(cells.size());
-}
-
-double log_cell_error(const PowerSamples& samples, const std::vector<size_t>& which,
-                      const Eigen::VectorXd& log_target) {
-  Eigen::VectorXd watts(log_target.size());
-  for (Eigen::Index i = 0; i < watts.size(); ++i) {
-    watts(i) =
-        std::exp(log_target(i) + samples.design.log_scale(static_cast<Eigen::Index>(which[static_cast<size_t>(i)])));
-  }
-  return cell_error(samples.design, which, watts);
 }
 
 Result<PowerModel> PowerModel::fit(const PowerTable& table, const std::vector<size_t>& which,
@@ -422,7 +423,7 @@ Result<PowerModel> PowerModel::fit(const PowerTable& table, const std::vector<si
   card.chosen = best.name;
   card.left_out = chooser.by_workload() ? "workload" : "stretch of time";
   card.error = best.error;
-  card.mean_power_error = error_of_means(samples, rows);
+  card.mean_power_error = mean_power_error(samples, rows);
   card.error_by_workload = errors_by_workload(samples, compared, best.held_out);
   for (const auto& [name, error] : card.error_by_workload) card.workloads.push_back(name);
   for (const Candidate& candidate : chooser.candidates()) card.tried.emplace_back(candidate.name, candidate.error);
@@ -461,12 +462,16 @@ Result<PowerForecast> PowerModel::forecast(const PowerTable& table) const {
   Eigen::VectorXd log_target = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(rows.size()));
   for (const auto& form : forms_) log_target += form->forecast(samples, rows);
   log_target /= static_cast<double>(forms_.size());
+  // Plain lines hold as far again as the samples reach; other forms leave the range by little.
+  const bool reaches = forms_.size() == 1 && forms_[0]->extrapolates();
+  const double lowest = lowest_ - (reaches ? std::max(highest_ - lowest_, kBelow) : kBelow);
+  const double highest = highest_ + (reaches ? std::max(highest_ - lowest_, kAbove) : kAbove);
   PowerForecast forecast;
   for (Eigen::Index r = 0; r < log_target.size(); ++r) {
-    const bool is_far = (samples.inputs.row(r).array().abs() >= kFarthestInput).any();
-    forecast.is_held.push_back(is_far || log_target(r) < lowest_ - kBelow || log_target(r) > highest_ + kAbove);
+    const bool is_far = !reaches && (samples.inputs.row(r).array().abs() >= kFarthestInput).any();
+    forecast.is_held.push_back(is_far || log_target(r) < lowest || log_target(r) > highest);
   }
-  log_target = log_target.array().max(lowest_ - kBelow).min(highest_ + kAbove);
+  log_target = log_target.array().max(lowest).min(highest);
   forecast.watts = (log_target + samples.design.log_scale).array().exp();
   for (Eigen::Index r = 0; r < forecast.watts.size(); ++r) {
     if (forecast.watts(r) > 0 && std::isfinite(forecast.watts(r))) continue;

@@ -20,8 +20,9 @@ namespace perfcast::measure {
 
 struct PowerModelOptions {
   std::vector<ActivitySet> sets = {ActivitySet::kLoad, ActivitySet::kCounters, ActivitySet::kHistory};
-  std::vector<PowerFormKind> forms = {PowerFormKind::kSharedLine, PowerFormKind::kNonnegative, PowerFormKind::kKernel,
-                                      PowerFormKind::kTrees};
+  // Least squares take the table's columns as they are, whatever `sets` has.
+  std::vector<PowerFormKind> forms = {PowerFormKind::kSharedLine, PowerFormKind::kNonnegative,
+                                      PowerFormKind::kLeastSquares, PowerFormKind::kKernel, PowerFormKind::kTrees};
   bool blends = true;  // means of several forms' logarithms are candidates, too
   int folds = 6;       // at most, of workloads; of stretches of time where there are fewer than three workloads
   double coverage = 0.9;
@@ -105,5 +106,7 @@ std::vector<size_t> all_rows(const PowerTable& table);
 double cell_error(const PowerDesign& design, const std::vector<size_t>& which, const Eigen::VectorXd& forecast_watts);
 // The same of forecasts of the log target.
 double log_cell_error(const PowerSamples& samples, const std::vector<size_t>& which, const Eigen::VectorXd& log_target);
+// Of saying each group's mean power, of all other workloads.
+double mean_power_error(const PowerSamples& samples, const std::vector<size_t>& which);
 
 }  // namespace perfcast::measure

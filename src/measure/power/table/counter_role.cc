@@ -12,6 +12,9 @@ namespace perfcast::measure {
 CounterRole counter_role(std::string_view name) {
   static const std::map<std::string_view, CounterRole> roles = {{"cpu_utilisation", CounterRole::kLoad},
                                                                 {"cpu_utilization", CounterRole::kLoad},
+                                                                {"cpu_util", CounterRole::kLoad},
+                                                                {"utilisation", CounterRole::kLoad},
+                                                                {"utilization", CounterRole::kLoad},
                                                                 {"cpu_percent", CounterRole::kLoad},
                                                                 {"cpu_share", CounterRole::kLoad},
                                                                 {"cpu_user", CounterRole::kUser},

@@ -44,16 +44,18 @@ DoctorFinding examine_stress_ng() {
   const std::string line = first_line_of({"stress-ng", "--version"});  // "stress-ng, version 0.15.06 (gcc ...)"
   const size_t at = line.find("version ");
   if (at == std::string::npos) {
-    return {"stress-ng", "missing", "only `perfcast collect --suite cloud` needs it",
+    return {"stress-ng", "missing", "only `perfcast collect` of suites with stressors, such as cloud, needs it",
             fmt::format("stress-ng {} built from source, then --stress-ng PATH", kSuiteStressNg)};
   }
   const std::string rest = line.substr(at + 8);
   const std::string version = rest.substr(0, rest.find(' '));
   if (version == kSuiteStressNg) return {"stress-ng", "ok", "version " + version, ""};
   return {"stress-ng", "limited",
-          fmt::format("version {}: the cloud suite's labels are of {}; programs it does not know are skipped", version,
+          fmt::format("version {}: `perfcast collect` skips stressors of the suite cloud, which are of {}", version,
                       kSuiteStressNg),
-          fmt::format("stress-ng {} built from source, then --stress-ng PATH", kSuiteStressNg)};
+          fmt::format("stress-ng {} built from source, then --stress-ng PATH; or --any-version, though operations may "
+                      "differ",
+                      kSuiteStressNg)};
 }
 
 // One line for each kind of meter.

@@ -214,6 +214,15 @@ Eigen::MatrixXd ModelInputs::extract(const std::vector<const Profile*>& profiles
   return result;
 }
 
+std::vector<std::string> ModelInputs::missing_counters(const Profile& profile) const {
+  std::vector<std::string> missing;
+  const MetricValues stated = table1_ ? table1_of(profile) : profile.metrics;
+  for (const Counter& counter : counters_) {
+    if (std::isnan(counter.read(stated))) missing.push_back(counter.metric);
+  }
+  return missing;
+}
+
 bool ModelInputs::knows_source(const Profile& profile) const {
   if (!hosts_.empty()) return std::binary_search(hosts_.begin(), hosts_.end(), profile.host.name);
   return facts_.empty() || host_facts_.contains(profile.host.name);

@@ -41,6 +41,9 @@ class ModelInputs {
   // no training profile was taken on is none of "on_...": 0 in each; its facts are those that the profile states.
   Eigen::MatrixXd extract(const std::vector<const Profile*>& profiles) const;
 
+  // Counters that kCounters reads and the profile doesn't state; of kWork none are told.
+  std::vector<std::string> missing_counters(const Profile& profile) const;
+
   // Whether the model's inputs tell the platform that the profile was taken on; true where none of them is the source.
   bool knows_source(const Profile& profile) const;
   // Platforms that training profiles were taken on; empty where the source is no input.

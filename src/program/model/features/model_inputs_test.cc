@@ -35,6 +35,15 @@ std::vector<Profile> three() {
           on("A", {{"occupancy_ratio", 1.0}, {"warps_count", 800}})};
 }
 
+TEST(ModelInputs, NamesTheCountersThatAProfileLacks) {
+  const std::vector<Profile> profiles = three();
+  const ModelInputs chosen = ModelInputs::choose(pointers(profiles));
+  EXPECT_THAT(chosen.missing_counters(profiles[2]), ElementsAre());
+  EXPECT_THAT(chosen.missing_counters(on("A", {{"occupancy_ratio", 0.5}})), ElementsAre("warps_count"));
+  EXPECT_THAT(chosen.missing_counters(on("A", {})), ElementsAre("occupancy_ratio", "warps_count"));
+  EXPECT_THAT(ModelInputs().missing_counters(on("A", {})), ElementsAre());  // work: too many to name
+}
+
 InputChoice with_source(InputChoice::Source source) {
   InputChoice inputs;
   inputs.source = source;

@@ -9,6 +9,7 @@
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "profile/metrics/catalogue.h"
 #include "program/model/fit/standardised_inputs.h"
 #include "program/model/forecast/wider_vectors.h"
 
@@ -46,6 +47,24 @@ std::optional<double> kernel_share(const Profile& profile) {
   const auto cpu = profile.metrics.find("cpu_s");
   if (system == profile.metrics.end() || cpu == profile.metrics.end() || !(cpu->second > 0)) return std::nullopt;
   return system->second / cpu->second;
+}
+
+// What gives a profile the counters that this model was trained on: our own collectors, or what the training rows came
+// from.
+std::string mend_of_missing(const ModelInputs& inputs, const Profile& profile) {
+  constexpr size_t kNamed = 5;
+  std::vector<std::string> names;
+  size_t foreign = 0;
+  for (const std::string& name : inputs.missing_counters(profile)) {
+    const Metric* metric = Catalogue::built_in().find(name);
+    if (metric != nullptr && !metric->imported && !metric->gpu_only) continue;
+    if (++foreign <= kNamed) names.push_back(name);
+  }
+  if (foreign == 0) return "perfcast doctor says which collectors can be had";
+  return "the model was trained on columns that perfcast profile doesn't count: " + join(names, ", ") +
+         (foreign > kNamed ? " and " + std::to_string(foreign - kNamed) + " more" : "") +
+         ". A row with these columns can be forecast: perfcast import table, then perfcast corpus export makes a "
+         "profile of it (docs/predict-row.md)";
 }
 
 Eigen::VectorXd family_weights(const std::vector<Program>& programs) {
@@ -88,6 +107,7 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
                        Forecast& result) const {
   const auto outside = [&result](const std::string& code, const std::string& message, const std::string& advice) {
     result.in_distribution = false;
+    result.outside.push_back(code);
     result.warnings.push_back({code, message, advice});
   };
   const Eigen::RowVectorXd distances = feature_distances(standardiser_.apply_with_gaps(features), rows_);
@@ -129,7 +149,7 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
   }
   if (const double missing = missing_share(features); missing > kMissingLimit) {
     outside("counters-missing", percent(missing) + " of the numbers that the model needs are absent from the profile",
-            "perfcast doctor says how to get more counters");
+            mend_of_missing(bundle_->model_inputs, profile));
   }
   if (!bundle_->model_inputs.knows_source(profile)) {
     const std::string& host = profile.host.name;
@@ -194,8 +214,10 @@ Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<
     }
     if (reason != nullptr)
       return Error{"bad-profile", "no instruction mix: " + reason->message, profile.program, reason->advice};
+    const bool by_columns = bundle_->model_inputs.kind() == ModelInputs::Kind::kCounters;
     return Error{"bad-profile", "the profile has none of the counters that a forecast needs", profile.program,
-                 "a profile with an instruction count and mix, as perfcast profile takes"};
+                 by_columns ? mend_of_missing(bundle_->model_inputs, profile)
+                            : "a profile with an instruction count and mix, as perfcast profile takes"};
   }
   Forecast result;
   const Calibration& calibration = bundle_->calibration;

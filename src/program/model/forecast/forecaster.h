@@ -31,6 +31,7 @@ struct Forecast {
   std::optional<double> log_seconds;
   bool in_distribution = true;
   std::vector<ProfileWarning> warnings;  // why not in distribution, and what else to know
+  std::vector<std::string> outside;      // codes of those that are why
   double distance = 0;                   // to the nearest training program
   std::vector<Neighbour> nearest;        // up to 3, nearest first
   Eigen::VectorXd half_width;            // against the mean over platforms

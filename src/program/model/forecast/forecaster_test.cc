@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -137,6 +138,32 @@ TEST_F(ForecasterTest, SaysWhyNothingIsPromised) {
   profile = table().profiles[3];
   std::erase_if(profile.metrics, [](const auto& item) { return item.first.starts_with("miss_"); });
   EXPECT_THAT(forecast(profile).warnings, Contains(Field(&ProfileWarning::code, "counters-missing")));
+}
+
+// A model of somebody's own columns: what perfcast doctor says would not help.
+TEST_F(ForecasterTest, SaysHowToGiveTheColumnsOfATable) {
+  TrainingTable own = table();
+  for (size_t p = 0; p < own.profiles.size(); ++p) {
+    const double level = static_cast<double>(p % 7) + 1;
+    own.profiles[p].metrics = {{"instructions_count", 1e9 * level},
+                               {"table_llc_misses_count", 1e5 * static_cast<double>(p % 5 + 1)},
+                               {"table_simd_share_ratio", 0.1 * level}};
+  }
+  auto bundle = train_bundle(own, {.model = "knn"});
+  ASSERT_TRUE(bundle) << to_text(bundle.error());
+  const Forecaster of_columns(std::make_shared<const Bundle>(std::move(*bundle)));
+  Profile ours;
+  ours.metrics = {{"instructions_count", 2e9}};
+  const auto result = of_columns.forecast(ours, {});
+  ASSERT_TRUE(result) << to_text(result.error());
+  EXPECT_THAT(result->outside, Contains("counters-missing"));
+  const auto missing = std::find_if(result->warnings.begin(), result->warnings.end(),
+                                    [](const ProfileWarning& each) { return each.code == "counters-missing"; });
+  ASSERT_NE(missing, result->warnings.end());
+  EXPECT_THAT(missing->advice, testing::HasSubstr("doesn't count: table_llc_misses_count, table_simd_share_ratio. A row "
+                                                  "with these columns can be forecast: perfcast import table"));
+  ours.metrics = {{"wall_s", 1}};
+  EXPECT_THAT(of_columns.forecast(ours, {}).error().expected, testing::HasSubstr("table_llc_misses_count"));
 }
 
 // The reason that the profile gives, not that there are none.
