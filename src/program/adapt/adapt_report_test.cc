@@ -52,12 +52,21 @@ TEST(AdaptReport, SaysWhatTheRunsGained) {
               HasSubstr("cross-check: each of the 5 programs run here, forecast from the others, is off by 8.0%; from "
                         "facts alone by 20.0%\n"));
   EXPECT_TRUE(adapt_as_json(report)["cross_check"]["gained"]);
+  // The first line says it.
+  EXPECT_THAT(adapt_as_text(report, {}, ""),
+              testing::StartsWith("forecasts gained: those of programs run here are off by 8.0%, before by 20.0%\n"));
+  report.groups[0].half_width = std::log(1.6);
+  EXPECT_THAT(adapt_as_text(report, {}, ""), HasSubstr("before by 20.0%; less sure than before:\n  user (x/1.60, was "
+                                                       "x/1.50)\n"));
   report.check = {5, std::log(1.05), std::log(1.08), std::log(1.04), 0.25};
   EXPECT_THAT(adapt_as_text(report, {}, ""),
               HasSubstr("facts alone by 5.0%; 25%\n  of what they say is taken, with which it is 4.0%\n"));
   EXPECT_EQ(adapt_as_json(report)["cross_check"]["kept_share"], 0.25);
   report.check = {5, std::log(1.05), std::log(1.08), std::log(1.05), 0};
-  EXPECT_THAT(adapt_as_text(report, {}, ""), HasSubstr("nothing gained: each of the 5 programs"));
+  EXPECT_THAT(adapt_as_text(report, {}, ""),
+              testing::StartsWith("nothing gained: forecasts of other programs stay those from facts; less "));
+  EXPECT_THAT(adapt_as_text(report, {}, ""), HasSubstr("\ncross-check: each of the 5 programs run here, forecast from "
+                                                       "the others, is off by"));
   EXPECT_FALSE(adapt_as_json(report)["cross_check"]["gained"]);
 }
 
