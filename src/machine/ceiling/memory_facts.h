@@ -14,7 +14,7 @@ struct MemoryFacts {
   // "bwmem_rd_16kib_per_vcpu_bytes_per_s" (rd, wr, rdwr; 16kib, 256kib, 64mb, 256mb), "membench_latency_32kib_ns"
   // (32kib, 512kib). Of caches those alone that lie well inside of the second level: others may be shared.
   std::map<std::string, double> facts;
-  std::vector<std::string> left_out;  // names of those that were measured and did not repeat
+  std::vector<std::string> left_out;  // names of those that should be known and did not repeat, or were not measured
   std::vector<std::string> notes;     // what could not be measured, and why
   int cpus_count = 0;
   double took_s = 0;

@@ -105,8 +105,9 @@ void Detector::infer(size_t rows, const double* values, size_t stride) {
   for (size_t r = 0; r < rows; ++r) model_->transform.apply(values + r * stride, z_.data() + r * columns_);
   if (!options_.use_joint) return;
   if (states_.size() > 1) {
-    shifted_ = z_;
-    for (size_t i = 0; i < shifted_.size(); ++i) shifted_[i] -= states_.back().offset[i % columns_];
+    shifted_.resize(z_.size());
+    for (size_t at = 0; at < z_.size(); at += columns_)
+      states_.back().offset.take_back(model_->transform, z_.data() + at, shifted_.data() + at);
   }
   model_->reconstruction.residuals(rows, states_.size() > 1 ? shifted_.data() : z_.data(), e_.data(), regimes_.data());
 }
@@ -116,7 +117,7 @@ void Detector::judge(size_t part) {
   const UsualState& state = states_.back();
   if (states_.size() > 1) {
     judged_.z.resize(columns_);
-    for (size_t j = 0; j < columns_; ++j) judged_.z[j] = z[j] - state.level[j];
+    state.level.take_back(model_->transform, z, judged_.z.data());
     z = judged_.z.data();
   }
   model_->baseline.score(z, part, u_.data());
@@ -134,7 +135,8 @@ Result<bool> Detector::take_row(size_t row, double time_s, const double* values,
   judge(part_);
   model_->surprise.update(u_.data(), w_.data());
   double score = static_cast<double>(model_->surprise.score(model_->surprise.statistics(), surprises_.data()));
-  if (model_->clusters.ends(static_cast<float>(score))) model_->level.add(model_->clusters.maximum);
+  const bool counts = states_.size() == 1 || states_.back().is_settled(*model_);
+  if (model_->clusters.ends(static_cast<float>(score)) && counts) model_->level.add(model_->clusters.maximum);
   has_rule_ = model_->rules.update(values) && options_.use_baseline;
   if (has_rule_) {
     // A rule counts as a major anomaly.
@@ -150,13 +152,13 @@ Result<bool> Detector::take_row(size_t row, double time_s, const double* values,
   // A clock that was set back, or one row from far ahead: what is due is counted from here.
   followed_s_ = std::min(followed_s_, time_s);
   refreshed_s_ = std::min(refreshed_s_, time_s);
-  model_->level.pass(std::min(passed_s, 60 * model_->interval_s) / 86400);
+  if (counts) model_->level.pass(std::min(passed_s, 60 * model_->interval_s) / 86400);
   if (scores != nullptr) scores->push_back(static_cast<float>(score));
 
   bool moved = follow_episode(row, time_s, values, score, alerts);
   ++rows_since_refresh_;
   if (episode_.open || moved || (states_.size() > 1 && score > quiet_score(*model_))) return moved;
-  if (states_.size() > 1) states_.back().follow(*model_, part_, u_, w_);
+  if (states_.size() > 1) states_.back().follow(*model_, part_, z_at(at_), u_, w_);
   if (settling_rows_ > 0) return moved;
   if (states_.size() == 1) {
     model_->baseline.adapt(z_at(at_).data(), part_);
@@ -164,7 +166,7 @@ Result<bool> Detector::take_row(size_t row, double time_s, const double* values,
     // What a change moved is followed by its state: the old usual stays what it was.
     judged_.z.assign(z_at(at_).begin(), z_at(at_).end());
     for (size_t j = 0; j < columns_; ++j) {
-      if (states_.back().level[j] != 0) judged_.z[j] = std::numeric_limits<float>::quiet_NaN();
+      if (states_.back().level.has_moved(j)) judged_.z[j] = std::numeric_limits<float>::quiet_NaN();
     }
     model_->baseline.adapt(judged_.z.data(), part_);
   }
@@ -362,9 +364,7 @@ Alert Detector::alert_of(size_t row, double time_s, const double* values, std::s
     const double above = std::max(static_cast<double>(weights[j]) / times - (times > 1 ? 0 : common), 0.0);
     if (above <= 0) continue;
     const double z = static_cast<double>(z_[at_ * columns_ + j]);
-    const double usual = std::isnan(z)
-                             ? model_->baseline.median(part_, j) + static_cast<double>(states_.back().level[j])
-                             : z - static_cast<double>(shift_at(j));
+    const double usual = std::isnan(z) ? model_->baseline.median(part_, j) : z - static_cast<double>(shift_at(j));
     const double expected = model_->transform.invert(j, usual);
     alert.metrics.push_back({j, above, values[j], expected, model_->rules.rule(j)});
     total += above;
@@ -393,7 +393,7 @@ void Detector::keep(double time_s) {
     reservoir_.resize(reservoir_.size() + columns_);
   }
   reservoir_time_s_[slot] = time_s;
-  for (size_t j = 0; j < columns_; ++j) reservoir_[slot * columns_ + j] = z[j] - states_.back().offset[j];
+  states_.back().offset.take_back(model_->transform, z, reservoir_.data() + slot * columns_);
 }
 
 // The VAE trains on, from where it is; what it got is taken where rows that were left out don't say that it got worse.
@@ -471,10 +471,10 @@ void Detector::archive_states(Archive& archive) {
 // Of version 1, which knew an offset of z alone.
 void Detector::archive_first_version(Archive& archive) {
   UsualState moved(columns_);
-  archive.array(moved.offset, columns_);
+  archive.array(moved.offset.added, columns_);
   moved.level = moved.offset;
   states_.assign(1, UsualState(columns_));
-  if (std::any_of(moved.offset.begin(), moved.offset.end(), [](float offset) { return offset != 0; }))
+  if (std::any_of(moved.offset.added.begin(), moved.offset.added.end(), [](float offset) { return offset != 0; }))
     states_.push_back(std::move(moved));
   returns_.assign(states_.size() - 1, {});
   archive.value(episode_.open);

@@ -50,9 +50,9 @@ std::string memory_note(const CoreReport& report, const std::vector<ToldResult>&
   for (size_t i = 0; i < told.size(); ++i) {
     const auto reads = random_reads_of_memory(report.counts, report.designs[i]);
     if (!told[i].memory_is_least || !reads) continue;
-    return fmt::format("+: {} ({}; {:.3g} reads in 1000 instructions miss {}'s caches in no order)\n",
-                       kMemoryIsLeast,
-                       report.pieces == 1 ? "one piece" : fmt::format("{} pieces", report.pieces), *reads, printable(report.designs[i].name));
+    return fmt::format("+: {} ({}; {:.3g} reads in 1000 instructions miss {}'s caches in no order)\n", kMemoryIsLeast,
+                       report.pieces == 1 ? "one piece" : fmt::format("{} pieces", report.pieces), *reads,
+                       printable(report.designs[i].name));
   }
   return "";
 }
