@@ -56,8 +56,8 @@ TEST(AdaptReport, SaysWhatTheRunsGained) {
   EXPECT_THAT(adapt_as_text(report, {}, ""),
               testing::StartsWith("forecasts gained: those of programs run here are off by 8.0%, before by 20.0%\n"));
   report.groups[0].half_width = std::log(1.6);
-  EXPECT_THAT(adapt_as_text(report, {}, ""), HasSubstr("before by 20.0%; less sure than before:\n  user (x/1.60, was "
-                                                       "x/1.50)\n"));
+  EXPECT_THAT(adapt_as_text(report, {}, ""),
+              HasSubstr("before by 20.0%; less sure than before: user (x/1.60,\n  was x/1.50)\n"));
   report.check = {5, std::log(1.05), std::log(1.08), std::log(1.04), 0.25};
   EXPECT_THAT(adapt_as_text(report, {}, ""),
               HasSubstr("facts alone by 5.0%; 25%\n  of what they say is taken, with which it is 4.0%\n"));
