@@ -25,7 +25,7 @@ struct FactReading {
   double value = 0;
   double cpu_ratio = 1;  // of its time, that its threads had their CPUs
 };
-// The best reading that another one confirms to 15%, of those whose threads had their CPUs for nine tenths of the time;
+// The best reading that another one confirms to 15%, of those whose threads had their CPUs for four fifths of the time;
 // none: nothing repeats. more_is_better: of bandwidths, not of latencies.
 std::optional<double> repeated_fact(std::vector<FactReading> readings, bool more_is_better);
 
