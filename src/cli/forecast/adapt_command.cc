@@ -27,6 +27,7 @@
 #include "program/adapt/adapt_here.h"
 #include "program/adapt/adapt_platform.h"
 #include "program/adapt/adapt_report.h"
+#include "program/adapt/measured_facts.h"
 #include "program/corpus/suite_corpus.h"
 
 namespace perfcast::cli {
@@ -123,8 +124,8 @@ MemoryFacts add_memory_facts(const program::Bundle& bundle, Platform& platform, 
     return std::none_of(bundle.platforms.begin(), bundle.platforms.end(),
                         [&](const Platform& known) { return known.facts.contains(fact.first); });
   });
-  for (const auto& [name, value] : measured.facts) platform.facts[name] = value;
   notes.insert(notes.end(), measured.notes.begin(), measured.notes.end());
+  program::take_memory_facts(bundle.platforms, measured, platform, notes);
   return measured;
 }
 

@@ -100,6 +100,8 @@ int run(const CoresArguments& arguments, const CommandContext& context) {
   if (!report) return report_error(report.error(), common);
   report->host_design = core_design(read_host_facts());
   if (!arguments.into.empty()) {
+    if (const auto profile = read_profile(arguments.into); profile && report->counts.empty())
+      report->counts = memory_counts(profile->metrics);
     if (const Status status = add_to_profile(*trace, *report, arguments.into); !status)
       return report_error(status.error(), common);
     if (!common.quiet)

@@ -199,6 +199,7 @@ Result<program::ForecastReport> forecast(const PredictArguments& arguments, cons
   request.explain_against = arguments.explain_against;
   request.explain = is_explained(arguments);
   request.reasons = request.explain || context.options.json;
+  request.core_designs = shipped_core_designs();
   const auto measured = parse_measured(arguments.measured);
   if (!measured) return measured.error();
   request.measured_s = *measured;

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/unknown.h"
 #include "cli/shared/energy_text.h"
+#include "profile/core/memory_counts.h"
 #include "program/explain/why.h"
 #include "program/forecast/forecast_tables.h"
 
@@ -144,7 +145,8 @@ std::string cores_line(const program::ForecastReport& report) {
     const std::string who = row->is_host ? "this host" : printable(row->fastest_platform);
     parts.push_back(fmt::format("on {} ({}) {} {}", row->design, who, parts.empty() ? "cycles go to" : "to", words));
   }
-  return parts.empty() ? "" : "cores: " + join(parts, "; ");
+  const bool least = std::any_of(told.begin(), told.end(), [](const auto* row) { return row->memory_is_least; });
+  return parts.empty() ? "" : "cores: " + join(parts, "; ") + (least ? "; memory is the least that counts allow" : "");
 }
 
 std::string cores_as_table(const program::ForecastReport& report, const ForecastView& view) {
@@ -154,12 +156,15 @@ std::string cores_as_table(const program::ForecastReport& report, const Forecast
   table.add_column("cycles/instruction", TextTable::Align::kRight);
   table.add_column("where its cycles go", TextTable::Align::kLeft);
   bool foreign = false;
+  bool least = false;
   for (const program::CoreDesignRow& row : report.core_designs) {
     foreign |= !row.is_own;
+    least |= row.memory_is_least;
     table.add_row({printable(row.design) + (row.is_own ? "" : " *"), fmt::format("{:.3f}", row.cycles_per_instruction),
-                   core_bounds_in_words(row.cycles_ratio_by_bound) + (row.is_host ? "  this host" : "")});
+                   core_bounds_in_words(row.cycles_ratio_by_bound) + (row.memory_is_least ? " +" : "") +
+                       (row.is_host ? "  this host" : "")});
   }
-  return "\n" + shown(table, view) +
+  return "\n" + shown(table, view) + (least ? "+: " + std::string(kMemoryIsLeast) + "\n" : "") +
          (foreign ? "*: this core has another instruction set; perfcast assumes that it runs the same instructions\n"
                   : "");
 }

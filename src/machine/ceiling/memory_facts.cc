@@ -10,9 +10,11 @@
 #include <cstdlib>
 #include <ctime>
 #include <functional>
+#include <map>
 #include <memory>
 #include <numeric>
-#include <optional>
+#include <set>
+#include <utility>
 
 #include "base/random.h"
 #include "machine/ceiling/cpu_isa.h"
@@ -26,8 +28,10 @@ namespace {
 
 using FactClock = std::chrono::steady_clock;
 
-constexpr double kFactRun_s = 0.002, kFactBudget_s = 5;
-constexpr int kFactRepeats = 4, kLatencyRepeats = 8;
+constexpr double kFactRun_s = 0.002, kFactBudget_s = 8;
+constexpr int kFactRepeats = 3, kLatencyRepeats = 4, kMostRounds = 4;
+constexpr double kRepeatsWithin = 1.15;  // one reading over another
+constexpr double kLeastCpuRatio = 0.8;   // else others had the CPU
 constexpr int64_t kFirstSteps = 8192;
 constexpr double kMostOfFree = 0.4;
 constexpr size_t kPageBytes = 4096, kLineWords = 16;
@@ -77,43 +81,96 @@ class FactMeasurement {
     const double l2_bytes = caches_of_this_processor().l2_bytes.value_or(kUsualL2Bytes);
     const auto is_own = [&](double bytes) { return 2 * bytes <= l2_bytes; };
     for (const FactSize& size : kBandwidthSizes) {
-      if (size.bytes >= kOfMemoryBytes || is_own(size.bytes)) measure_bandwidth(size);
+      if (size.bytes < kOfMemoryBytes && !is_own(size.bytes)) continue;
+      for (const char* touch : {"rd", "wr", "rdwr"}) wanted_.push_back(bandwidth_fact(touch, size.label));
     }
     for (const int kib : kLatencyKib) {
-      if (is_own(1024.0 * kib)) measure_latency(kib);
+      if (is_own(1024.0 * kib)) wanted_.push_back(latency_fact(kib));
     }
+    // All of a round lie between two readings of one fact: what disturbs one is over, or seen, at the next.
+    for (int round = 0; round < kMostRounds; ++round) {
+      for (const FactSize& size : kBandwidthSizes) {
+        if ((size.bytes >= kOfMemoryBytes || is_own(size.bytes)) && is_open(size.label)) measure_bandwidth(size);
+      }
+      for (const int kib : kLatencyKib) {
+        if (is_own(1024.0 * kib) && is_open(latency_fact(kib))) measure_latency(kib);
+      }
+    }
+    take_repeated();
     result_.took_s = elapsed_s();
     return std::move(result_);
   }
 
  private:
+  static std::string latency_fact(int kib) { return fmt::format("membench_latency_{}kib_ns", kib); }
+  static bool is_bandwidth(const std::string& fact) { return fact.starts_with("bwmem_"); }
+  static std::string bandwidth_fact(const char* touch, const char* label) {
+    return fmt::format("bwmem_{}_{}_per_vcpu_bytes_per_s", touch, label);
+  }
+  // `part`: a fact, or the size that its name holds.
+  static bool is_of(const std::string& fact, const std::string& part) {
+    return fact == part || fact.find("_" + part + "_") != std::string::npos;
+  }
+  // Whether something of it is still to be read.
+  bool is_open(const std::string& part) const {
+    bool any = false;
+    for (const auto& [fact, readings] : readings_) {
+      if (!is_of(fact, part)) continue;
+      any = true;
+      if (!repeated_fact(readings, is_bandwidth(fact))) return true;
+    }
+    return !any && !closed_.contains(part);
+  }
+  void close(const std::string& part, const std::string& note) {
+    if (closed_.insert(part).second) result_.notes.push_back(note);
+  }
+  void take_repeated() {
+    for (const auto& [fact, readings] : readings_) {
+      if (const auto value = repeated_fact(readings, is_bandwidth(fact))) result_.facts[fact] = *value;
+    }
+    size_t doubtful = 0;
+    for (const std::string& fact : wanted_) {
+      if (result_.facts.contains(fact)) continue;
+      result_.left_out.push_back(fact);
+      doubtful += readings_.contains(fact) ? 1 : 0;
+    }
+    if (doubtful == 0) return;
+    result_.notes.push_back(
+        fmt::format("{} of {} facts of caches and memory did not repeat, as on a machine that others use: left out",
+                    doubtful, wanted_.size()));
+  }
+
   double elapsed_s() const { return std::chrono::duration<double>(FactClock::now() - began_).count(); }
-  bool has_room(const std::string& what, double bytes) {
+  bool has_room(const std::string& part, const std::string& what, double bytes) {
     if (elapsed_s() >= kFactBudget_s) {
-      result_.notes.push_back(what + " was not measured: the machine is busy, and it took too long");
+      const bool any =
+          std::any_of(readings_.begin(), readings_.end(), [&](const auto& entry) { return is_of(entry.first, part); });
+      if (!any) close(part, what + " was not measured: the machine is busy, and it took too long");
       return false;
     }
     if (bytes <= kMostOfFree * free_memory_bytes()) return true;
-    result_.notes.push_back(what + " was not measured: there is too little memory free");
+    close(part, what + " was not measured: there is too little memory free");
     return false;
   }
   void measure_bandwidth(const FactSize& size);
   void measure_latency(int kib);
 
   FactClock::time_point began_ = FactClock::now();
+  std::map<std::string, std::vector<FactReading>> readings_;
+  std::vector<std::string> wanted_;
+  std::set<std::string> closed_;  // sizes and facts that can't be read, as a note says
   MemoryFacts result_;
 };
 
 void FactMeasurement::measure_bandwidth(const FactSize& size) {
   const int cpus = result_.cpus_count;
   const std::string what = fmt::format("the bandwidth of {}", size.label);
-  if (!has_room(what, size.bytes * cpus)) return;
+  if (!has_room(size.label, what, size.bytes * cpus)) return;
   std::vector<PlainArray> arrays;
   arrays.reserve(static_cast<size_t>(cpus));
   for (int cpu = 0; cpu < cpus; ++cpu) arrays.emplace_back(size.bytes);
   if (std::any_of(arrays.begin(), arrays.end(), [](const PlainArray& array) { return array.words == nullptr; })) {
-    result_.notes.push_back(what + " was not measured: the system gives no memory");
-    return;
+    return close(size.label, what + " was not measured: the system gives no memory");
   }
   const ThreadPlaces places = cpus > 1 ? ThreadPlaces::kOneToACpu : ThreadPlaces::kAnywhere;
   // Each where its pages are to be.
@@ -138,38 +195,48 @@ void FactMeasurement::measure_bandwidth(const FactSize& size) {
   for (const auto& [name, touch] : touches) {
     std::atomic<bool> right = true;
     int64_t passes = 1;
+    std::vector<double> cpu_s(static_cast<size_t>(cpus));
     const auto once = [&, &touch = touch](int threads) {
       return seconds_together(
           threads,
           [&](int thread) {
+            const double begin_s = thread_cpu_s();
             if (!touch(arrays[static_cast<size_t>(thread)], passes)) right = false;
+            cpu_s[static_cast<size_t>(thread)] = thread_cpu_s() - begin_s;
           },
           threads > 1 ? places : ThreadPlaces::kAnywhere);
     };
     while (once(1) < kFactRun_s && passes < kMostSteps) passes *= 2;
     double best_s = once(cpus);
-    for (int repeat = 1; repeat < kFactRepeats && elapsed_s() < kFactBudget_s; ++repeat)
-      best_s = std::min(best_s, once(cpus));
+    // One thread may be done before the others.
+    const auto mean_cpu_s = [&] { return std::accumulate(cpu_s.begin(), cpu_s.end(), 0.0) / cpus; };
+    double best_cpu_s = mean_cpu_s();
+    for (int repeat = 1; repeat < kFactRepeats && elapsed_s() < kFactBudget_s; ++repeat) {
+      const double took_s = once(cpus);
+      if (took_s >= best_s) continue;
+      best_s = took_s;
+      best_cpu_s = mean_cpu_s();
+    }
     if (!right || !(best_s > 0)) {
-      result_.notes.push_back(fmt::format(
-          "{} ({}) came out wrong, another sum was read than was stored: it is left out; where that comes again, have "
-          "the memory tested",
-          what, name));
+      close(
+          bandwidth_fact(name, size.label),
+          fmt::format("{} ({}) came out wrong, another sum was read than was stored: it is left out; where that comes "
+                      "again, have the memory tested",
+                      what, name));
       continue;
     }
     const double bytes = static_cast<double>(arrays.front().size * sizeof(uint32_t)) * static_cast<double>(passes);
-    result_.facts[fmt::format("bwmem_{}_{}_per_vcpu_bytes_per_s", name, size.label)] = bytes / best_s;
+    readings_[bandwidth_fact(name, size.label)].push_back({bytes / best_s, best_cpu_s / best_s});
   }
 }
 
 void FactMeasurement::measure_latency(int kib) {
   const double bytes = 1024.0 * kib;
   const std::string what = fmt::format("the latency of {} KiB", kib);
-  if (!has_room(what, bytes)) return;
+  if (!has_room(latency_fact(kib), what, bytes)) return;
   const PlainArray array(bytes);
   if (array.words == nullptr) {
-    result_.notes.push_back(what + " was not measured: the system gives no memory");
-    return;
+    return close(latency_fact(kib), what + " was not measured: the system gives no memory");
   }
   array.fill(0);
   // One cycle through all lines, in a random order.
@@ -184,8 +251,7 @@ void FactMeasurement::measure_latency(int kib) {
   int64_t steps = std::min<int64_t>(lines, kFirstSteps);
   // A whole cycle ends where it began; it also brings the lines as near as they get.
   if (follow_chain(array.words.get(), first, lines) != first) {
-    result_.notes.push_back(what + " came out wrong: it is left out");
-    return;
+    return close(latency_fact(kib), what + " came out wrong: it is left out");
   }
   uint32_t at = first;
   const auto once = [&] {
@@ -197,10 +263,24 @@ void FactMeasurement::measure_latency(int kib) {
   double best_s = once();
   for (int repeat = 1; repeat < kLatencyRepeats; ++repeat) best_s = std::min(best_s, once());
   if (at % kLineWords != 0 || !(best_s > 0)) return;
-  result_.facts[fmt::format("membench_latency_{}kib_ns", kib)] = best_s / static_cast<double>(steps) * 1e9;
+  readings_[latency_fact(kib)].push_back({best_s / static_cast<double>(steps) * 1e9, 1});
 }
 
 }  // namespace
+
+std::optional<double> repeated_fact(std::vector<FactReading> readings, bool more_is_better) {
+  std::erase_if(readings, [](const FactReading& reading) {
+    return !(reading.cpu_ratio >= kLeastCpuRatio) || !(reading.value > 0);
+  });
+  std::sort(readings.begin(), readings.end(), [&](const FactReading& a, const FactReading& b) {
+    return more_is_better ? a.value > b.value : a.value < b.value;
+  });
+  for (size_t i = 1; i < readings.size(); ++i) {
+    const double one = readings[i - 1].value, other = readings[i].value;
+    if (std::max(one, other) <= kRepeatsWithin * std::min(one, other)) return one;
+  }
+  return std::nullopt;
+}
 
 MemoryFacts measure_memory_facts() { return FactMeasurement().run(); }
 

@@ -26,5 +26,18 @@ TEST(MemoryFacts, FallWithTheDistanceOfTheMemory) {
   EXPECT_LT(fact("membench_latency_32kib_ns"), 1e3);
 }
 
+TEST(RepeatedFact, IsTheBestThatAnotherReadingConfirms) {
+  EXPECT_FALSE(repeated_fact({}, true));
+  EXPECT_FALSE(repeated_fact({{100}}, true));
+  EXPECT_EQ(repeated_fact({{100}, {95}}, true), 100);
+  EXPECT_EQ(repeated_fact({{100}, {95}}, false), 95);
+  EXPECT_FALSE(repeated_fact({{100}, {60}}, true));
+  EXPECT_EQ(repeated_fact({{100}, {60}, {105}}, true), 105);
+  EXPECT_EQ(repeated_fact({{20}, {100}, {97}, {300}}, true), 100);  // 300 came once
+  // Others had the CPU: that both readings agree says nothing.
+  EXPECT_FALSE(repeated_fact({{40, 0.5}, {41, 0.5}}, true));
+  EXPECT_EQ(repeated_fact({{40, 0.5}, {100, 0.95}, {98, 1}}, true), 100);
+}
+
 }  // namespace
 }  // namespace perfcast

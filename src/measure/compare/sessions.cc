@@ -23,6 +23,9 @@ constexpr double kMostLikeness = 0.9;  // of them
 constexpr double kMedianOfNormal = 0.67449, kHigh = 0.8, kHighOfNormal = 1.28155;
 constexpr double kMedianEfficiency = 0.37;  // what a median of absolute deviations is worth in normal values
 constexpr double kManyDegrees = 1e6;
+constexpr size_t kFewOthers = 9;    // fewer: a median says little
+constexpr double kMostOfFew = 2.5;  // of spread_of_most()
+constexpr double kFewEfficiency = 0.6, kMostFewValues = 3.6;
 
 const TimedRuns& of_kind(const BenchmarkRuns& benchmark, ComparedTime time) {
   return time == ComparedTime::kWall ? benchmark.wall : benchmark.cpu;
@@ -101,14 +104,17 @@ struct Between {
 };
 
 // From all rows but this one.
-Between between_of(const std::vector<double>& log_ratios, size_t row, const SessionRequest& request) {
+Between between_of(const std::vector<double>& log_ratios, size_t row, const std::string& name,
+                   const SessionRequest& request) {
+  if (const auto own = request.between_of.find(name); own != request.between_of.end())
+    return {own->second, kManyDegrees, false};
   if (request.between_sessions) return {*request.between_sessions, kManyDegrees, false};
   if (log_ratios.size() <= kFewestOthers) return {kAssumedBetweenSessions, kManyDegrees, false};
   std::vector<double> others;
   for (size_t i = 0; i < log_ratios.size(); ++i) {
     if (i != row) others.push_back(std::abs(log_ratios[i]));
   }
-  const SpreadOfMost spread = spread_of_most(others);
+  const SpreadOfMost spread = spread_of_others(others);
   return {spread.deviation, spread.values, true};
 }
 
@@ -148,16 +154,16 @@ void add_notes(const ResultFile& a, const ResultFile& b, const SessionRequest& r
   if (a.tool != b.tool)
     result.notes.push_back("A's results come from " + a.tool + ", B's from " + b.tool +
                            "; these tools may measure time differently");
-  if (result.is_estimated) {
-    result.notes.push_back(
-        fmt::format("the runs of A and B were not in turns. By the other benchmarks, times differ by {:.1f}% (one "
-                    "standard deviation) from one session to another",
-                    100 * result.rows.front().between_sessions));
-  } else {
-    result.notes.push_back(
-        fmt::format("the runs of A and B were not in turns. Times differ by {:.1f}% (one standard deviation) from one "
-                    "session to another, as {}; perfcast compare \"command A\" \"command B\" runs them in turns",
-                    100 * result.rows.front().between_sessions, request.between_sessions ? "given" : "assumed"));
+  if (request.between_of.empty()) {
+    const std::string better = "; if you know better, give --between-sessions 1%";
+    result.notes.push_back(fmt::format(
+        "the runs of A and B were not in turns. From one session to another, the times of a benchmark differ by {:.1f}% "
+        "(one standard deviation), {}",
+        100 * result.rows.front().between_sessions,
+        result.is_estimated        ? "as the other benchmarks show" + better
+        : request.between_sessions ? "as given"
+                                   : "as assumed, because there are fewer than three other benchmarks" + better +
+                                         "; perfcast compare \"command A\" \"command B\" runs them in turns"));
   }
   const double shift = std::log(result.median_ratio);
   if (result.is_estimated && result.rows.size() > kFewestOthers && std::abs(shift) > 0.02) {
@@ -173,6 +179,15 @@ void add_notes(const ResultFile& a, const ResultFile& b, const SessionRequest& r
 SpreadOfMost spread_of_most(const std::vector<double>& absolute) {
   return {std::max(median(absolute) / kMedianOfNormal, quantile(absolute, kHigh) / kHighOfNormal),
           kMedianEfficiency * static_cast<double>(absolute.size())};
+}
+
+SpreadOfMost spread_of_others(const std::vector<double>& absolute) {
+  const SpreadOfMost most = spread_of_most(absolute);
+  if (absolute.size() >= kFewOthers) return most;
+  const auto n = static_cast<double>(absolute.size());
+  double squares = 0;
+  for (const double value : absolute) squares += std::pow(std::min(value, kMostOfFew * most.deviation), 2);
+  return {std::sqrt(squares / n), std::min(kFewEfficiency * n, kMostFewValues)};
 }
 
 TrimmedMean trimmed_mean(std::vector<double> values) {
@@ -253,7 +268,7 @@ Result<SessionComparison> compare_sessions(const ResultFile& a, const ResultFile
     SessionRow row;
     row.name = pairs[i].a->name;
     row.runs = {of_kind(*pairs[i].a, request.time).runs(), of_kind(*pairs[i].b, request.time).runs()};
-    const Between between = between_of(log_ratios, i, request);
+    const Between between = between_of(log_ratios, i, row.name, request);
     result.is_estimated = between.is_estimated;
     judge(row, a_means[i], b_means[i], between, request, error_ratio);
     result.rows.push_back(std::move(row));

@@ -113,6 +113,56 @@ TEST(Sessions, FewBenchmarksTakeWhatIsAssumed) {
   EXPECT_EQ(compare_sessions(a, b, {})->rows[0].verdict, CompareVerdict::kSlower);
 }
 
+// A slowdown of 12% beside five benchmarks that are steady: those say how far the sessions differ.
+TEST(Sessions, AFewSteadyOthersTell) {
+  ResultFile a, b;
+  const double moved[] = {1.01, 0.99, 1.12, 1.0, 1.012, 0.995};
+  for (size_t i = 0; i < 6; ++i) {
+    const std::string name = "b" + std::to_string(i);
+    const double base_s = 1 + static_cast<double>(i);
+    a.benchmarks.push_back(benchmark(name, {base_s, 1.004 * base_s, 0.996 * base_s, 1.002 * base_s, 0.998 * base_s}));
+    b.benchmarks.push_back(a.benchmarks.back());
+    for (double& run_s : b.benchmarks.back().wall.runs_s) run_s *= moved[i];
+  }
+  const auto compared = compare_sessions(a, b, {});
+  ASSERT_TRUE(compared);
+  EXPECT_TRUE(compared->is_estimated);
+  for (size_t i = 0; i < 6; ++i)
+    EXPECT_EQ(compared->rows[i].verdict == CompareVerdict::kSlower, i == 2) << compared->rows[i].lower;
+  EXPECT_THAT(compared->notes, Contains(HasSubstr("--between-sessions")));
+  // Fewer than three others are too few: what is assumed hides it, and the note says what mends that.
+  a.benchmarks.resize(3);
+  b.benchmarks.resize(3);
+  const auto few = compare_sessions(a, b, {});
+  ASSERT_TRUE(few);
+  EXPECT_FALSE(few->is_estimated);
+  EXPECT_EQ(few->rows[2].verdict, CompareVerdict::kUnclear);
+  EXPECT_THAT(few->notes, Contains(HasSubstr("--between-sessions 1% says it")));
+}
+
+TEST(Sessions, AFewThatMoveFarAreRarelyCalledDifferent) {
+  Random random(11);
+  int flagged = 0;
+  constexpr int kTrials = 400;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const size_t n = 4 + static_cast<size_t>(trial) % 4;
+    const ResultFile a = session(n, 0.05, 0.01, random), b = session(n, 0.05, 0.01, random);
+    const auto compared = compare_sessions(a, b, {});
+    ASSERT_TRUE(compared);
+    flagged += compared->any(CompareVerdict::kSlower) || compared->any(CompareVerdict::kFaster) ? 1 : 0;
+  }
+  EXPECT_LE(flagged, kTrials / 20);
+}
+
+TEST(SpreadOfOthers, OfFewIsTheirMeanSquareWithoutOutliers) {
+  EXPECT_NEAR(spread_of_others({0.01, 0.01, 0.01}).deviation, 0.01, 1e-12);
+  EXPECT_NEAR(spread_of_others({0.01, 0.01, 0.01}).values, 1.8, 1e-12);
+  EXPECT_NEAR(spread_of_others({0.01, 0.01, 0.01, 0.01, 1}).deviation,
+              std::sqrt((4 * 0.01 * 0.01 + std::pow(2.5 * 0.208 / 1.28155, 2)) / 5), 1e-6);
+  const std::vector<double> many(9, 0.01);
+  EXPECT_DOUBLE_EQ(spread_of_others(many).deviation, spread_of_most(many).deviation);
+}
+
 TEST(Sessions, OneRunOfEachTellsNothing) {
   ResultFile a, b;
   a.benchmarks = {benchmark("x", {1.0})};

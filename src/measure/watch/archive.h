@@ -14,8 +14,11 @@ namespace perfcast::measure {
 class Archive {
  public:
   explicit Archive(ByteWriter& out) : out_(&out) {}
-  explicit Archive(ByteReader& in) : in_(&in) {}
+  explicit Archive(ByteReader& in, uint32_t version) : in_(&in), version_(version) {}
 
+  // Of the bytes: those that are read may be older than those that are written.
+  static constexpr uint32_t kVersion = 2;
+  uint32_t version() const { return version_; }
   bool reading() const { return in_ != nullptr; }
   bool ok() const { return in_ == nullptr || in_->ok(); }
   void fail() {
@@ -92,6 +95,7 @@ class Archive {
  private:
   ByteWriter* out_ = nullptr;
   ByteReader* in_ = nullptr;
+  uint32_t version_ = kVersion;
 };
 
 }  // namespace perfcast::measure

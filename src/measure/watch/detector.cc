@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/random.h"
@@ -12,25 +13,27 @@ namespace perfcast::measure {
 namespace {
 
 constexpr size_t kChunkRows = 256;
-constexpr uint64_t kQuietRows = 60, kSettlingRows = 120, kLeastChangeRows = 60, kLeastReturnRows = 8;
+constexpr uint64_t kLeastQuietRows = 8, kMostQuietRows = 60;
+constexpr double kQuietShare = 0.25;  // of the time after which an anomaly is a change
+constexpr uint64_t kFlapRows = 600;   // between two episodes
+constexpr uint64_t kMostFlaps = 3;    // that count
+constexpr uint64_t kLeastChangeRows = 16;
+constexpr size_t kRecentRows = 64;
+constexpr double kLastingShare = 0.6;  // of recent rows
+constexpr uint64_t kReturnRows = 8;
+constexpr size_t kMostStates = 4;
 constexpr size_t kReservoirRows = 4096;
 constexpr uint64_t kMemory = 10;  // a row stays in the reservoir for some ten times its size
 constexpr uint64_t kLeastRefreshRows = 50000;
-constexpr double kCloseShare = 0.6;  // of the level: what is below is usual
-constexpr double kMovedShare = 0.6;  // of an episode's rows
-constexpr double kFollow_s = 3600;   // between fits of the alarm level
+constexpr double kFollow_s = 3600;  // between fits of the alarm level
 constexpr size_t kMostNamed = 5;
 constexpr double kLeastShare = 0.03;
-constexpr float kFarShare = 0.7f;
-constexpr float kReturnError = 0.4f;
 
 }  // namespace
 
 Detector::Detector(size_t columns, const DetectorOptions& options)
-    : columns_(columns), options_(options), offset_(columns, 0) {
+    : columns_(columns), options_(options), states_(1, UsualState(columns)) {
   episode_.surprise.assign(columns, 0);
-  episode_.shift.assign(columns, 0);
-  episode_.long_rows.assign(columns, 0);
   u_.assign(columns, 0);
   w_.assign(columns, 0);
   surprises_.assign(columns, 0);
@@ -99,24 +102,43 @@ void Detector::infer(size_t rows, const double* values, size_t stride) {
   z_.resize(rows * columns_);
   e_.resize(rows * columns_);
   regimes_.resize(rows);
-  for (size_t r = 0; r < rows; ++r) {
-    float* z = z_.data() + r * columns_;
-    model_->transform.apply(values + r * stride, z);
-    for (size_t j = 0; j < columns_; ++j) z[j] -= offset_[j];
+  for (size_t r = 0; r < rows; ++r) model_->transform.apply(values + r * stride, z_.data() + r * columns_);
+  if (!options_.use_joint) return;
+  if (states_.size() > 1) {
+    shifted_.resize(z_.size());
+    for (size_t at = 0; at < z_.size(); at += columns_)
+      states_.back().offset.take_back(model_->transform, z_.data() + at, shifted_.data() + at);
   }
-  if (options_.use_joint) model_->reconstruction.residuals(rows, z_.data(), e_.data(), regimes_.data());
+  model_->reconstruction.residuals(rows, states_.size() > 1 ? shifted_.data() : z_.data(), e_.data(), regimes_.data());
+}
+
+void Detector::judge(size_t part) {
+  const float* z = z_.data() + at_ * columns_;
+  const UsualState& state = states_.back();
+  if (states_.size() > 1) {
+    judged_.z.resize(columns_);
+    state.level.take_back(model_->transform, z, judged_.z.data());
+    z = judged_.z.data();
+  }
+  model_->baseline.score(z, part, u_.data());
+  if (options_.use_joint) model_->reconstruction.conditional(e_.data() + at_ * columns_, regimes_[at_], w_.data());
+  if (states_.size() == 1) return;
+  for (size_t j = 0; j < columns_; ++j) {
+    u_[j] /= state.u_spread[j];
+    if (options_.use_joint && !std::isnan(z[j])) w_[j] = (w_[j] - state.w_centre[j]) / state.w_spread[j];
+  }
 }
 
 Result<bool> Detector::take_row(size_t row, double time_s, const double* values, std::vector<Alert>& alerts,
                                 std::vector<float>* scores) {
-  const float* z = z_.data() + at_ * columns_;
   part_ = model_->baseline.part(time_s);
-  model_->baseline.score(z, part_, u_.data());
-  if (options_.use_joint) model_->reconstruction.conditional(e_.data() + at_ * columns_, regimes_[at_], w_.data());
+  judge(part_);
   model_->surprise.update(u_.data(), w_.data());
   double score = static_cast<double>(model_->surprise.score(model_->surprise.statistics(), surprises_.data()));
-  if (model_->clusters.ends(static_cast<float>(score))) model_->level.add(model_->clusters.maximum);
-  if (model_->rules.update(values) && options_.use_baseline) {
+  const bool counts = states_.size() == 1 || states_.back().is_settled(*model_);
+  if (model_->clusters.ends(static_cast<float>(score)) && counts) model_->level.add(model_->clusters.maximum);
+  has_rule_ = model_->rules.update(values) && options_.use_baseline;
+  if (has_rule_) {
     // A rule counts as a major anomaly.
     const double certain = model_->level.level() + 3 * model_->level.beta();
     for (size_t j = 0; j < columns_; ++j) {
@@ -130,19 +152,31 @@ Result<bool> Detector::take_row(size_t row, double time_s, const double* values,
   // A clock that was set back, or one row from far ahead: what is due is counted from here.
   followed_s_ = std::min(followed_s_, time_s);
   refreshed_s_ = std::min(refreshed_s_, time_s);
-  model_->level.pass(std::min(passed_s, 60 * model_->interval_s) / 86400);
+  if (counts) model_->level.pass(std::min(passed_s, 60 * model_->interval_s) / 86400);
   if (scores != nullptr) scores->push_back(static_cast<float>(score));
 
   bool moved = follow_episode(row, time_s, values, score, alerts);
   ++rows_since_refresh_;
-  if (episode_.open || settling_rows_ > 0) return moved;
-  model_->baseline.adapt(z, part_);
+  if (episode_.open || moved || (states_.size() > 1 && score > quiet_score(*model_))) return moved;
+  if (states_.size() > 1) states_.back().follow(*model_, part_, z_at(at_), u_, w_);
+  if (settling_rows_ > 0) return moved;
+  if (states_.size() == 1) {
+    model_->baseline.adapt(z_at(at_).data(), part_);
+  } else {
+    // What a change moved is followed by its state: the old usual stays what it was.
+    judged_.z.assign(z_at(at_).begin(), z_at(at_).end());
+    for (size_t j = 0; j < columns_; ++j) {
+      if (states_.back().level.has_moved(j)) judged_.z[j] = std::numeric_limits<float>::quiet_NaN();
+    }
+    model_->baseline.adapt(judged_.z.data(), part_);
+  }
   keep(time_s);
   if (time_s - followed_s_ >= kFollow_s) {
     model_->level.follow();
     followed_s_ = time_s;
   }
-  if (time_s - refreshed_s_ >= options_.refresh_s && rows_since_refresh_ >= kLeastRefreshRows) {
+  // A state beyond the first holds what the network of its time left.
+  if (states_.size() == 1 && time_s - refreshed_s_ >= options_.refresh_s && rows_since_refresh_ >= kLeastRefreshRows) {
     if (Status refreshed = refresh(); !refreshed) return refreshed.error();
     refreshed_s_ = time_s;
     rows_since_refresh_ = 0;
@@ -152,113 +186,162 @@ Result<bool> Detector::take_row(size_t row, double time_s, const double* values,
 }
 
 void Detector::open_episode(double time_s) {
+  reopened_ = episodes_ > 0 && closed_rows_ < kFlapRows ? std::min(reopened_ + 1, kMostFlaps) : 0;
   episode_.open = true;
+  episode_.is_quick = false;
   episode_.id = ++episodes_;
-  episode_.rows = episode_.quiet_rows = 0;
+  episode_.rows = episode_.quiet_rows = episode_.tried_rows = 0;
   episode_.since_s = episode_.last_s = time_s;
   episode_.most = 0;
   std::fill(episode_.surprise.begin(), episode_.surprise.end(), 0.0f);
-  std::fill(episode_.shift.begin(), episode_.shift.end(), 0.0f);
-  std::fill(episode_.long_rows.begin(), episode_.long_rows.end(), 0u);
+  episode_.recent_z.clear();
+  episode_.recent_s.clear();
+  episode_.recent_quiet.clear();
+}
+
+void Detector::close_episode() {
+  episode_.open = false;
+  closed_rows_ = 0;
+}
+
+uint64_t Detector::rows_of(double seconds) const {
+  return static_cast<uint64_t>(std::clamp(seconds / std::max(model_->interval_s, 1e-9), 0.0, 1e15));
+}
+
+uint64_t Detector::quiet_rows_needed() const {
+  // What only a long mean saw needs a long mean to see that it is over.
+  if (!episode_.is_quick) return kMostQuietRows;
+  const uint64_t rows = std::clamp(rows_of(kQuietShare * options_.change_after_s), kLeastQuietRows, kMostQuietRows);
+  return std::min(rows << reopened_, kMostQuietRows);
+}
+
+void Detector::remember_row(double time_s, bool quiet) {
+  const uint64_t every = std::max<uint64_t>(rows_of(options_.change_after_s) / kRecentRows, 1);
+  if (episode_.rows % every != 0) return;
+  if (episode_.recent_s.size() == kRecentRows) {
+    episode_.recent_z.erase(episode_.recent_z.begin(), episode_.recent_z.begin() + static_cast<ptrdiff_t>(columns_));
+    episode_.recent_s.erase(episode_.recent_s.begin());
+    episode_.recent_quiet.erase(episode_.recent_quiet.begin());
+  }
+  episode_.recent_z.insert(episode_.recent_z.end(), z_at(at_).begin(), z_at(at_).end());
+  episode_.recent_s.push_back(time_s);
+  episode_.recent_quiet.push_back(quiet ? 1 : 0);
+}
+
+size_t Detector::follow_returns(double time_s, bool quiet) {
+  size_t best = 0;
+  for (size_t k = 0; k < returns_.size(); ++k) {
+    Return& back = returns_[k];
+    if (!quiet) {
+      judge_row(*model_, options_, states_[k], z_at(at_).data(), part_, judged_);
+      if (back.rows == 0) {
+        back.surprise = model_->surprise;
+        back.surprise.forget_all();
+        back.since_s = time_s;
+      }
+      back.surprise.update(judged_.u.data(), judged_.w.data());
+      const float score = back.surprise.score(back.surprise.statistics(), judged_.z.data());
+      back.rows = static_cast<double>(score) <= quiet_score(*model_) ? back.rows + 1 : 0;
+    } else {
+      back.rows = 0;
+    }
+    if (back.rows > returns_[best].rows) best = k;
+  }
+  return best;
 }
 
 bool Detector::follow_episode(size_t row, double time_s, const double* values, double score,
                               std::vector<Alert>& alerts) {
   const double level = model_->level.level();
   if (settling_rows_ > 0) --settling_rows_;
-  const bool begins = !episode_.open && score > level && settling_rows_ == 0;
+  closed_rows_ += closed_rows_ < kFlapRows ? 1 : 0;
+  const bool quiet = score <= quiet_score(*model_);
+  bool is_back = false;  // or may be: its rows aren't enough yet
+  if (!returns_.empty()) {
+    const size_t state = follow_returns(time_s, quiet);
+    is_back = returns_[state].rows > 0;
+    if (returns_[state].rows >= kReturnRows) {
+      end_as_return(state, alert_of(row, time_s, values, surprises_), alerts);
+      return true;
+    }
+  }
+  const bool begins = !episode_.open && !is_back && score > level && settling_rows_ == 0;
   if (!episode_.open && !begins) return false;
   if (begins) open_episode(time_s);
   ++episode_.rows;
-  const bool grown = score > episode_.most;
-  if (grown) episode_.most = score;
-  for (size_t j = 0; j < columns_; ++j) {
-    episode_.surprise[j] += surprises_[j];
-    episode_.shift[j] += shift_of(j);
-    episode_.long_rows[j] += is_moved(j) ? 1 : 0;
-  }
+  episode_.most = std::max(episode_.most, score);
+  if (has_rule_ || static_cast<double>(model_->surprise.quick_score()) > level) episode_.is_quick = true;
+  for (size_t j = 0; j < columns_; ++j) episode_.surprise[j] += surprises_[j];
+  remember_row(time_s, quiet);
   if (begins) {
     alerts.push_back(alert_of(row, time_s, values, surprises_));
     return false;
   }
-  const bool quiet = score <= std::max(kCloseShare * level, static_cast<double>(model_->clusters.low));
+  model_->surprise.forget_ended(u_.data(), w_.data());
   episode_.quiet_rows = quiet ? episode_.quiet_rows + 1 : 0;
   if (!quiet) episode_.last_s = time_s;
-  if (episode_.quiet_rows >= kQuietRows) {
+  if (episode_.quiet_rows >= quiet_rows_needed()) {
     Alert alert = alert_of(row, time_s, values, episode_.surprise);
     alert.state = AlertState::kClosed;
-    alert.rows -= kQuietRows;
+    alert.rows -= std::min(episode_.quiet_rows, alert.rows);
     alert.duration_s = std::max(episode_.last_s - episode_.since_s, 0.0);
     alerts.push_back(std::move(alert));
-    episode_.open = false;
+    close_episode();
     return false;
   }
-  const auto past = static_cast<double>(episode_.rows) * model_->interval_s;
-  if (episode_.rows >= kLeastReturnRows && episode_.rows % kLeastReturnRows == 0 && episode_.quiet_rows == 0) {
-    if (end_as_return(alert_of(row, time_s, values, episode_.surprise), alerts)) return true;
-  }
-  if (past >= options_.change_after_s && episode_.rows >= kLeastChangeRows && episode_.quiet_rows == 0) {
-    return end_as_change(alert_of(row, time_s, values, episode_.surprise), alerts);
-  }
-  return false;
+  const uint64_t most = std::max(rows_of(options_.change_after_s), kLeastChangeRows);
+  if (quiet || is_back || episode_.rows < most || episode_.rows - episode_.tried_rows < kLeastChangeRows) return false;
+  episode_.tried_rows = episode_.rows;
+  return end_as_change(alert_of(row, time_s, values, episode_.surprise), alerts);
 }
 
-bool Detector::is_moved(size_t column) const {
-  return (options_.use_joint && model_->surprise.is_long_shift(Channel::kJointLong, column)) ||
-         (options_.use_baseline && model_->surprise.is_long_shift(Channel::kBaselineLong, column));
+float Detector::shift_at(size_t column) const {
+  if (std::isnan(z_at(at_)[column])) return 0;
+  return shift_of(*model_, options_, states_.back(), part_, column, u_[column], w_[column],
+                  options_.use_joint ? regimes_[at_] : 0);
 }
 
-// How far z is from what is expected of it: by the other metrics where they are asked, else by its own baseline.
-float Detector::shift_of(size_t column) const {
-  const float z = z_[at_ * columns_ + column];
-  if (std::isnan(z)) return 0;
-  if (options_.use_joint &&
-      (!options_.use_baseline || !model_->surprise.is_long_shift(Channel::kBaselineLong, column) ||
-       model_->surprise.is_long_shift(Channel::kJointLong, column))) {
-    return model_->reconstruction.shift(column, w_[column], regimes_[at_]);
+void Detector::end_as_return(size_t state, Alert alert, std::vector<Alert>& alerts) {
+  const Return& back = returns_[state];
+  if (!episode_.open) {
+    alert.id = ++episodes_;
+    alert.since_s = back.since_s;
+    alert.rows = back.rows;
+    alert.severity = Severity::kMinor;
   }
-  return u_[column] * static_cast<float>(model_->baseline.deviation(part_, column));
-}
-
-// Metrics that an earlier change moved stand where they were before it: its offset goes.
-bool Detector::end_as_return(const Alert& alert, std::vector<Alert>& alerts) {
-  bool any = false;
-  for (size_t j = 0; j < columns_; ++j) {
-    if (offset_[j] == 0) continue;
-    const float mean = episode_.shift[j] / static_cast<float>(episode_.rows);
-    if (std::abs(mean + offset_[j]) > kReturnError * std::abs(offset_[j])) continue;
-    offset_[j] = 0;
-    model_->surprise.forget(j);
-    any = true;
-  }
-  if (!any) return false;
-  alerts.push_back(alert);
-  alerts.back().kind = AlertKind::kChange;
-  alerts.back().state = AlertState::kClosed;
-  alerts.back().returned = true;
-  episode_.open = false;
-  settling_rows_ = kSettlingRows;
-  return true;
+  alert.kind = AlertKind::kChange;
+  alert.state = AlertState::kClosed;
+  alert.returned = true;
+  alert.duration_s = std::max(back.since_s - states_[state + 1].since_s, 0.0);
+  alerts.push_back(std::move(alert));
+  close_episode();
+  model_->surprise = back.surprise;
+  states_.erase(states_.begin() + static_cast<ptrdiff_t>(state) + 1, states_.end());
+  returns_.clear();
+  returns_.resize(state);
 }
 
 bool Detector::end_as_change(const Alert& alert, std::vector<Alert>& alerts) {
-  // The reconstruction of all metrics bends to one that moved: only those that moved about as far as the farthest
-  // count.
-  float farthest = 0;
-  for (const float sum : episode_.shift) farthest = std::max(farthest, std::abs(sum));
-  for (size_t j = 0; j < columns_; ++j) {
-    if (std::abs(episode_.shift[j]) < kFarShare * farthest) continue;
-    if (episode_.long_rows[j] < kMovedShare * static_cast<double>(episode_.rows)) continue;
-    const float mean = episode_.shift[j] / static_cast<float>(episode_.rows);
-    offset_[j] += mean;
-    model_->surprise.forget(j);
+  const auto quiet = std::count(episode_.recent_quiet.begin(), episode_.recent_quiet.end(), 1);
+  const auto rows = static_cast<double>(episode_.recent_s.size());
+  if (rows - static_cast<double>(quiet) < kLastingShare * rows) return false;
+  auto next = learn_state(*model_, options_, states_.back(), episode_.recent_z, episode_.recent_s);
+  // A ramp, say: as long as it goes on, its episode is open.
+  if (!next) return false;
+  // What is missing or stuck may move nothing.
+  if (!has_rule_ || next->level != states_.back().level || next->offset != states_.back().offset) {
+    next->since_s = episode_.since_s;
+    states_.push_back(std::move(*next));
+    if (states_.size() > kMostStates) states_.erase(states_.begin() + 1);
+    returns_.assign(states_.size() - 1, {});
   }
+  model_->surprise.forget_all();
   model_->rules.acknowledge();
   alerts.push_back(alert);
   alerts.back().kind = AlertKind::kChange;
   alerts.back().state = AlertState::kClosed;
-  episode_.open = false;
-  settling_rows_ = kSettlingRows;
+  settling_rows_ = std::clamp(rows_of(kQuietShare * options_.change_after_s), kLeastQuietRows, kMostQuietRows);
+  close_episode();
   return true;
 }
 
@@ -281,10 +364,8 @@ Alert Detector::alert_of(size_t row, double time_s, const double* values, std::s
     const double above = std::max(static_cast<double>(weights[j]) / times - (times > 1 ? 0 : common), 0.0);
     if (above <= 0) continue;
     const double z = static_cast<double>(z_[at_ * columns_ + j]);
-    const double shift = std::isnan(z) ? kUnknown : static_cast<double>(shift_of(j));
-    const auto offset = static_cast<double>(offset_[j]);
-    const double expected = std::isnan(z) ? model_->transform.invert(j, model_->baseline.median(part_, j) + offset)
-                                          : model_->transform.invert(j, z + offset - shift);
+    const double usual = std::isnan(z) ? model_->baseline.median(part_, j) : z - static_cast<double>(shift_at(j));
+    const double expected = model_->transform.invert(j, usual);
     alert.metrics.push_back({j, above, values[j], expected, model_->rules.rule(j)});
     total += above;
   }
@@ -312,7 +393,7 @@ void Detector::keep(double time_s) {
     reservoir_.resize(reservoir_.size() + columns_);
   }
   reservoir_time_s_[slot] = time_s;
-  std::copy_n(z, columns_, reservoir_.data() + slot * columns_);
+  states_.back().offset.take_back(model_->transform, z, reservoir_.data() + slot * columns_);
 }
 
 // The VAE trains on, from where it is; what it got is taken where rows that were left out don't say that it got worse.
@@ -349,17 +430,60 @@ void Detector::archive(Archive& archive) {
   if (archive.reading()) model_.emplace();
   model_->archive(archive, columns_);
   if (archive.ok() && options_.use_joint && model_->reconstruction.columns() != columns_) archive.fail();
-  archive.array(offset_, columns_);
-  archive.value(episode_.open);
-  archive.values(episode_.id, episode_.rows, episode_.quiet_rows, episode_.since_s, episode_.last_s, episode_.most);
-  archive.array(episode_.surprise, columns_);
-  archive.array(episode_.shift, columns_);
-  archive.array(episode_.long_rows, columns_);
+  if (archive.version() == 1) {
+    archive_first_version(archive);
+  } else {
+    archive_states(archive);
+  }
   archive.values(episodes_, settling_rows_, last_time_s_, followed_s_, refreshed_s_, rows_since_refresh_, seen_);
   archive.array(reservoir_time_s_);
   if (reservoir_time_s_.size() > kReservoirRows) archive.fail();
   if (!archive.ok()) return;
   archive.array(reservoir_, reservoir_time_s_.size() * columns_);
+}
+
+void Detector::archive_states(Archive& archive) {
+  const size_t states = archive.count(states_.size(), columns_ * sizeof(float));
+  if (states == 0 || states > kMostStates) archive.fail();
+  if (!archive.ok()) return;
+  if (archive.reading()) {
+    states_.assign(states, UsualState(columns_));
+    returns_.assign(states - 1, {});
+  }
+  for (size_t k = 1; k < states; ++k) states_[k].archive(archive, columns_);
+  for (Return& back : returns_) {
+    archive.values(back.rows, back.since_s);
+    if (back.rows > 0) back.surprise.archive(archive, columns_);
+  }
+  archive.value(episode_.open);
+  archive.value(episode_.is_quick);
+  archive.values(episode_.id, episode_.rows, episode_.quiet_rows, episode_.since_s, episode_.last_s, episode_.most);
+  archive.values(episode_.tried_rows, reopened_, closed_rows_);
+  if (reopened_ > kMostFlaps) archive.fail();
+  archive.array(episode_.surprise, columns_);
+  archive.array(episode_.recent_s);
+  if (episode_.recent_s.size() > kRecentRows) archive.fail();
+  if (!archive.ok()) return;
+  archive.array(episode_.recent_z, episode_.recent_s.size() * columns_);
+  archive.array(episode_.recent_quiet, episode_.recent_s.size());
+}
+
+// Of version 1, which knew an offset of z alone.
+void Detector::archive_first_version(Archive& archive) {
+  UsualState moved(columns_);
+  archive.array(moved.offset.added, columns_);
+  moved.level = moved.offset;
+  states_.assign(1, UsualState(columns_));
+  if (std::any_of(moved.offset.added.begin(), moved.offset.added.end(), [](float offset) { return offset != 0; }))
+    states_.push_back(std::move(moved));
+  returns_.assign(states_.size() - 1, {});
+  archive.value(episode_.open);
+  archive.values(episode_.id, episode_.rows, episode_.quiet_rows, episode_.since_s, episode_.last_s, episode_.most);
+  archive.array(episode_.surprise, columns_);
+  std::vector<float> shift;
+  std::vector<uint32_t> long_rows;
+  archive.array(shift, columns_);
+  archive.array(long_rows, columns_);
 }
 
 }  // namespace perfcast::measure

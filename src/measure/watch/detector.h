@@ -1,10 +1,10 @@
 #pragma once
 // One stream of rows with the same columns -> alerts. First a warm-up, from which all is learnt; then each row gets a
 // score, and rows above the alarm level make an episode. What an episode means:
-//   it ends            the rows are usual again for 60 rows: an anomaly
-//   it lasts           for `change_after_s` and 60 rows at least: a change. The metrics that moved are taken as they
-//   are from now on, by
-//                      an offset of their transformed value, until they move back
+//   it ends     the rows are usual again for a quarter of `change_after_s`, 8 to 60 rows: an anomaly
+//   it lasts    for `change_after_s` and 16 rows at least, and its rows stay in one place: a change. What they show is
+//               usual from now on, on top of what was usual before
+//   it is back  8 rows are as they were before a change: that change is over. Where no episode is open, none begins
 // Memory is bounded by columns and options; what is done hangs on the rows alone, not on how they come in blocks.
 
 #include <cstddef>
@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "measure/watch/alert.h"
 #include "measure/watch/detector_model.h"
+#include "measure/watch/usual_state.h"
 
 namespace perfcast::measure {
 
@@ -46,12 +47,22 @@ class Detector {
  private:
   struct Episode {
     bool open = false;
+    bool is_quick = false;  // some rows showed it, not only a mean over 40
     uint64_t id = 0, rows = 0;
     uint64_t quiet_rows = 0;
+    uint64_t tried_rows = 0;  // of the episode, when it was last asked whether it is a change
     double since_s = 0, last_s = 0, most = 0;
-    std::vector<float> surprise;      // sums by metric
-    std::vector<float> shift;         // sums of z minus what is expected
-    std::vector<uint32_t> long_rows;  // in which a mean over 40 rows lay in its tail
+    std::vector<float> surprise;  // sums by metric
+    // Of its latest rows every some, as many as `change_after_s` has: where it stands.
+    std::vector<float> recent_z;
+    std::vector<double> recent_s;
+    std::vector<uint8_t> recent_quiet;
+  };
+  // Whether the latest rows look like an earlier state.
+  struct Return {
+    uint64_t rows = 0;  // that do, without a gap
+    double since_s = 0;
+    Surprise surprise;
   };
 
   Status learn();
@@ -60,24 +71,38 @@ class Detector {
   // True where what later rows are compared with moved.
   Result<bool> take_row(size_t row, double time_s, const double* values, std::vector<Alert>& alerts,
                         std::vector<float>* scores);
+  // Of the row at hand, by the present state.
+  void judge(size_t part);
+  std::span<const float> z_at(size_t row) const { return {z_.data() + row * columns_, columns_}; }
   bool follow_episode(size_t row, double time_s, const double* values, double score, std::vector<Alert>& alerts);
   void open_episode(double time_s);
+  void close_episode();
+  uint64_t quiet_rows_needed() const;
+  uint64_t rows_of(double seconds) const;
+  void remember_row(double time_s, bool quiet);
+  // The earlier state that the latest rows look like, and for how many: 0 rows where to none.
+  size_t follow_returns(double time_s, bool quiet);
+  void end_as_return(size_t state, Alert alert, std::vector<Alert>& alerts);
   bool end_as_change(const Alert& alert, std::vector<Alert>& alerts);
-  bool end_as_return(const Alert& alert, std::vector<Alert>& alerts);
   Alert alert_of(size_t row, double time_s, const double* values, std::span<const float> weights) const;
-  float shift_of(size_t column) const;
-  bool is_moved(size_t column) const;
+  float shift_at(size_t column) const;
   void keep(double time_s);
+  void archive_states(Archive& archive);
+  void archive_first_version(Archive& archive);
   Status refresh();
 
   size_t columns_;
   DetectorOptions options_;
   std::vector<double> warm_up_time_s_, warm_up_values_;
   std::optional<DetectorModel> model_;
-  std::vector<float> offset_;  // of z; what changes left
+  std::vector<UsualState> states_;  // the last one holds
+  std::vector<Return> returns_;     // one for each but the last
   Episode episode_;
   uint64_t episodes_ = 0;
   uint64_t settling_rows_ = 0;  // behind a change, in which no episode begins
+  // Episodes that began soon after another had ended, and the rows since one did: what flaps must stay quiet for
+  // longer.
+  uint64_t reopened_ = 0, closed_rows_ = 0;
   double last_time_s_ = 0, followed_s_ = 0, refreshed_s_ = 0;
   uint64_t rows_since_refresh_ = 0;
 
@@ -86,8 +111,10 @@ class Detector {
   std::vector<double> reservoir_time_s_;
 
   // Of the rows at hand.
-  std::vector<float> z_, e_, u_, w_, surprises_;
+  std::vector<float> z_, shifted_, e_, u_, w_, surprises_;
+  JudgedRow judged_;
   std::vector<uint32_t> regimes_;
+  bool has_rule_ = false;     // a metric is missing or stuck
   size_t at_ = 0, part_ = 0;  // the row at hand within them, its part of the season
 };
 

@@ -31,16 +31,24 @@ class Surprise {
   void fit(std::span<const float> statistics, size_t rows, bool use_baseline, bool use_joint);
   // by_metric: the largest surprise of each metric's statistics. Returns the largest of all.
   float score(std::span<const float> statistics, float* by_metric) const;
+  // The largest surprise of the statistics that see a fault within some rows: all but the means over 40.
+  float quick_score() const;
+  // Of one statistic with this value; 0 below its tail.
+  float surprise_of(Channel channel, size_t column, float value) const;
   // Whether this mean over 40 rows lies in its tail.
   bool is_long_shift(Channel channel, size_t column) const;
-  // Forgets the means of a metric whose baseline moved.
-  void forget(size_t column);
+  // Forgets the means of metrics whose last rows came from where they were before, not from where their means stand:
+  // else a fault would last in them after its end. A CUSUM of the logarithm of the likelihood ratio of the two (Page
+  // 1954) decides. For rows behind update(), while something is unusual.
+  void forget_ended(const float* u, const float* w);
+  void forget_all();
 
   void archive(Archive& archive, size_t columns);
 
  private:
   size_t columns_ = 0;
   std::vector<float> means_;       // 4 x columns: u short, u long, w short, w long
+  std::vector<float> returning_;   // 2 x columns: the CUSUM of u, of w
   std::vector<float> statistics_;  // kChannels x columns
   std::vector<float> bound_, inverse_beta_;
 };

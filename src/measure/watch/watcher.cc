@@ -12,7 +12,6 @@ namespace perfcast::measure {
 namespace {
 
 constexpr std::string_view kMagic = "PCWATCH1";
-constexpr uint32_t kVersion = 1;
 constexpr uint64_t kClockSetBack_rows = 100;
 constexpr double kLeastKnownShare = 0.5;
 constexpr size_t kRowsToKnowColumns = 10;  // counters of an endpoint have no rate in the first
@@ -190,7 +189,7 @@ void Watcher::archive(Archive& archive) {
 
 std::string Watcher::to_bytes() {
   ByteWriter out(kMagic);
-  out.put(kVersion);
+  out.put(Archive::kVersion);
   Archive archive(out);
   archive_settings(archive, options_);
   this->archive(archive);
@@ -198,7 +197,8 @@ std::string Watcher::to_bytes() {
 }
 
 Result<Watcher> Watcher::from_bytes(std::string_view bytes, const WatcherOptions& options, const std::string& source) {
-  const ByteFrame frame = open_frame(bytes, kMagic, kVersion);
+  ByteFrame frame = open_frame(bytes, kMagic, Archive::kVersion);
+  if (frame.state == ByteFrame::State::kOtherVersion && frame.version == 1) frame = open_frame(bytes, kMagic, 1);
   switch (frame.state) {
     case ByteFrame::State::kGood:
       break;
@@ -206,13 +206,13 @@ Result<Watcher> Watcher::from_bytes(std::string_view bytes, const WatcherOptions
       return bad_state("this is no state of perfcast watch", source);
     case ByteFrame::State::kOtherVersion:
       return bad_state("the state is of version " + std::to_string(frame.version) + ", this perfcast reads " +
-                           std::to_string(kVersion),
+                           std::to_string(Archive::kVersion) + " and 1",
                        source);
     case ByteFrame::State::kCorrupt:
       return bad_state("the state is corrupt: its checksum doesn't fit", source);
   }
   ByteReader in(frame.body);
-  Archive archive(in);
+  Archive archive(in, frame.version);
   WatcherOptions saved = options;
   archive_settings(archive, saved);
   ByteWriter ours;

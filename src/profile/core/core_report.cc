@@ -27,6 +27,36 @@ CoreBoundRatios bound_ratios(const CoreResult& result) {
   return ratios;
 }
 
+// A design's result as it is told.
+struct ToldResult {
+  double cycles_per_instruction = 0;
+  CoreBoundRatios ratios;
+  bool memory_is_least = false;
+};
+
+ToldResult told_result(const CoreReport& report, size_t i) {
+  const CoreResult& result = report.results[i];
+  ToldResult told{result.cpi(), bound_ratios(result)};
+  const auto instructions = report.counts.find("instructions_count");
+  if (instructions == report.counts.end() || !(instructions->second > 0)) return told;
+  double cycles = result.cpi() * instructions->second;
+  told.memory_is_least = raise_memory(report.counts, report.designs[i], cycles, told.ratios);
+  if (told.memory_is_least) told.cycles_per_instruction = cycles / instructions->second;
+  return told;
+}
+
+// "+: ...", where a design of the program's own kind has it.
+std::string memory_note(const CoreReport& report, const std::vector<ToldResult>& told) {
+  for (size_t i = 0; i < told.size(); ++i) {
+    const auto reads = random_reads_of_memory(report.counts, report.designs[i]);
+    if (!told[i].memory_is_least || !reads) continue;
+    return fmt::format("+: {} ({}; {:.3g} reads in 1000 instructions miss {}'s caches in no order)\n", kMemoryIsLeast,
+                       report.pieces == 1 ? "one piece" : fmt::format("{} pieces", report.pieces), *reads,
+                       printable(report.designs[i].name));
+  }
+  return "";
+}
+
 Error nothing_ran(const Trace& trace) {
   return Error{"empty-trace", "the trace has no piece that stands for an instruction: the program was too short",
                trace.program, "a program of some hundred thousand instructions or more"};
@@ -38,6 +68,7 @@ Result<CoreReport> simulate_trace(const Trace& trace, const std::vector<CoreDesi
   CoreReport report;
   report.program = trace.program;
   report.designs = designs;
+  report.counts = trace.counts;
   report.results.resize(designs.size());
   std::vector<DecodedProcess> processes;
   for (const ProcessTrace& process : trace.processes) {
@@ -46,6 +77,7 @@ Result<CoreReport> simulate_trace(const Trace& trace, const std::vector<CoreDesi
     auto& sets = report.instruction_sets;
     if (std::find(sets.begin(), sets.end(), decoded->instruction_set) == sets.end())
       sets.push_back(decoded->instruction_set);
+    report.pieces += decoded->pieces.size();
     if (!decoded->pieces.empty()) processes.push_back(std::move(*decoded));
   }
   if (processes.empty()) return nothing_ran(trace);
@@ -74,6 +106,7 @@ Trace thinned_trace(const Trace& trace, uint64_t most_instructions) {
   Trace thinned;
   thinned.program = trace.program;
   thinned.command = trace.command;
+  thinned.counts = trace.counts;
   for (const ProcessTrace& process : trace.processes) {
     ProcessTrace kept;
     kept.program = process.program;
@@ -122,14 +155,15 @@ std::map<std::string, CoreBoundRatios> modelled_bounds(const CoreReport& report)
 Json cores_json(const CoreReport& report) {
   Json rows = Json::array();
   for (size_t i = 0; i < report.designs.size(); ++i) {
-    const CoreResult& result = report.results[i];
+    const ToldResult told = told_result(report, i);
     const CoreDesign& design = report.designs[i];
     rows.push_back({{"design", design.name},
                     {"instruction_set", design.instruction_set},
-                    {"cycles_per_instruction", result.cpi()},
+                    {"cycles_per_instruction", told.cycles_per_instruction},
                     {"clock_hz", design.clock_hz},
-                    {"instruction_s", result.cpi() / design.clock_hz},
-                    {"cycles_ratio_by_bound", bound_ratios(result)}});
+                    {"instruction_s", told.cycles_per_instruction / design.clock_hz},
+                    {"cycles_ratio_by_bound", told.ratios}});
+    if (told.memory_is_least) rows.back()["memory_is_least"] = true;
   }
   return {{"schema", "perfcast.cores/1"},
           {"program", report.program},
@@ -146,9 +180,11 @@ std::string cores_text(const CoreReport& report) {
   table.add_column("GHz", TextTable::Align::kRight);
   table.add_column("ns/instruction", TextTable::Align::kRight);
   table.add_column("where its cycles go", TextTable::Align::kLeft);
+  std::vector<ToldResult> told;
+  for (size_t i = 0; i < report.designs.size(); ++i) told.push_back(told_result(report, i));
   std::vector<size_t> order(report.designs.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  const auto time = [&](size_t i) { return report.results[i].cpi() / report.designs[i].clock_hz; };
+  const auto time = [&](size_t i) { return told[i].cycles_per_instruction / report.designs[i].clock_hz; };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return time(a) < time(b); });
   bool foreign = false;
   for (const size_t i : order) {
@@ -156,9 +192,9 @@ std::string cores_text(const CoreReport& report) {
     const bool own = std::find(report.instruction_sets.begin(), report.instruction_sets.end(),
                                design.instruction_set) != report.instruction_sets.end();
     foreign |= !own;
-    table.add_row({printable(design.name) + (own ? "" : " *"), fmt::format("{:.3f}", report.results[i].cpi()),
+    table.add_row({printable(design.name) + (own ? "" : " *"), fmt::format("{:.3f}", told[i].cycles_per_instruction),
                    fmt::format("{:.1f}", 1e-9 * design.clock_hz), fmt::format("{:.3f}", 1e9 * time(i)),
-                   core_bounds_in_words(bound_ratios(report.results[i])) +
+                   core_bounds_in_words(told[i].ratios) + (told[i].memory_is_least ? " +" : "") +
                        (design.name == report.host_design ? "  this host" : "")});
   }
   std::string text = fmt::format(
@@ -167,6 +203,7 @@ std::string cores_text(const CoreReport& report) {
       printable(report.program), join(report.instruction_sets, ", "),
       human_number(report.results.empty() ? 0 : report.results[0].instructions_count), table.to_text());
   text += "\nGHz is typical for servers with that core. docs/cores.md says what the models leave out.\n";
+  text += memory_note(report, told);
   if (foreign)
     text += "*: this core has another instruction set; perfcast assumes that it runs the same instructions\n";
   return text;

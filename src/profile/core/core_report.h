@@ -8,6 +8,7 @@
 #include "base/json_fwd.h"
 #include "base/result.h"
 #include "machine/facts/core_design.h"
+#include "profile/core/memory_counts.h"
 #include "profile/core/simulate.h"
 
 namespace perfcast {
@@ -18,10 +19,13 @@ struct CoreReport {
   std::string host_design;                    // of the machine at hand; empty where it is unknown or not asked for
   std::vector<CoreDesign> designs;
   std::vector<CoreResult> results;  // by design: all processes together
+  size_t pieces = 0;
+  MetricValues counts;  // of the whole run, as the trace or its profile has them; may be empty
 };
 
 // Errors of decode_for_cores(), and "empty-trace" where it has no piece.
 Result<CoreReport> simulate_trace(const Trace& trace, const std::vector<CoreDesign>& designs, int threads);
+// What is told holds memory against the counts of the whole run; what profiles get is as the pieces have it.
 Json cores_json(const CoreReport& report);         // perfcast.cores/1
 std::string cores_text(const CoreReport& report);  // for a person
 

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,6 +80,7 @@ struct Trace {
   std::string program;
   std::vector<std::string> command;
   std::vector<ProcessTrace> processes;
+  std::map<std::string, double, std::less<>> counts = {};  // of the whole run, by metric; empty in older files
 };
 
 // Where a line was found by the caches and TLBs of the profile, warm as they were: the smallest size that held it.

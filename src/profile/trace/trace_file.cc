@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/bytes.h"
@@ -20,6 +21,7 @@ constexpr uint32_t kVersion = 1;
 constexpr uint64_t kPluginVersion = 1;
 constexpr size_t kMostClasses = 250, kMostBlocks = size_t{1} << 24, kMostPieces = 4096, kMostProcesses = 4096;
 constexpr size_t kMostInstructions = 1024, kMostRegisters = 20, kMostText = 4096, kMostAccessBytes = 1024;
+constexpr uint64_t kMostCounts = 1024;
 constexpr size_t kMostRawBytes = size_t{1} << 28, kMostFileBytes = size_t{1} << 28;
 
 Error bad_trace(const std::string& what, const std::string& source) {
@@ -286,6 +288,12 @@ std::string encode_trace(const Trace& trace) {
     out.put(static_cast<uint64_t>(raw.size()));
     out.put_text(compressed(raw));
   }
+  if (trace.counts.empty()) return std::move(out).finish();
+  out.put(static_cast<uint64_t>(trace.counts.size()));
+  for (const auto& [metric, count] : trace.counts) {
+    out.put_text(metric);
+    out.put(count);
+  }
   return std::move(out).finish();
 }
 
@@ -329,7 +337,17 @@ Result<Trace> decode_trace(std::string_view bytes, const std::string& source) {
     process->program = std::move(program);
     trace.processes.push_back(std::move(*process));
   }
-  if (!reader.at_end()) return bad_trace("bytes behind the last process", source);
+  if (reader.at_end()) return trace;
+  uint64_t counts = 0;
+  if (!reader.get(counts) || counts > kMostCounts) return bad_trace("bytes behind the last process", source);
+  for (uint64_t i = 0; i < counts; ++i) {
+    std::string metric;
+    double count = 0;
+    if (!reader.get_text(metric) || !reader.get(count)) return bad_trace("counts that are cut off", source);
+    if (!std::isfinite(count) || count < 0) return bad_trace("a count that is no number of events", source);
+    trace.counts[metric] = count;
+  }
+  if (!reader.at_end()) return bad_trace("bytes behind the counts", source);
   return trace;
 }
 

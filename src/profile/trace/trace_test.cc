@@ -173,6 +173,22 @@ TEST(Trace, EventsThatDontFitTheBlocksAreRefused) {
   EXPECT_EQ(problem_of(no_instruction), "an access of no instruction");
 }
 
+// Files from before counts were kept have none.
+TEST(Trace, KeepsTheCountsOfTheRun) {
+  Trace trace = small_trace();
+  const std::string without = encode_trace(trace);
+  trace.counts = {{"instructions_count", 2e9}, {"miss_32m_random_count", 1e6}};
+  const auto read = decode_trace(encode_trace(trace), "t");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->counts, trace.counts);
+  EXPECT_EQ(read->processes.size(), trace.processes.size());
+  const auto older = decode_trace(without, "t");
+  ASSERT_TRUE(older.ok());
+  EXPECT_TRUE(older->counts.empty());
+  trace.counts["loads_count"] = -1;
+  EXPECT_EQ(decode_trace(encode_trace(trace), "t").error().message, "a count that is no number of events");
+}
+
 TEST(Trace, AMissingFileIsAnError) { EXPECT_EQ(read_trace("/nonexistent/x.trace").error().code, "file-not-found"); }
 
 }  // namespace

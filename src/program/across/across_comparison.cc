@@ -81,12 +81,7 @@ class Across {
     take_common(*first);
     if (first->rows.size() > 1) {
       session.error_ratio /= 2;
-      const double shift = std::log(result_.ratio);
-      for (BenchmarkRuns& benchmark : expected_.benchmarks) {
-        scale(benchmark.wall, std::exp(shift));
-        scale(benchmark.cpu, std::exp(shift));
-      }
-      session.between_sessions = apart(*first, session.error_ratio);
+      hold_against_others(*first, session);
       first = measure::compare_sessions(expected_, b_, session);
       if (!first) return first.error();
     }
@@ -221,19 +216,38 @@ class Across {
     result_.verdict = measure::verdict_of(std::log(result_.lower), std::log(result_.upper), result_.threshold_ratio);
   }
 
-  // By how much benchmarks differ from what they have in common: what programs of the kind do between these machines,
-  // which counts as kPriorOthers of them, and what these do. Stretched, as Student's t is wider than what
-  // compare_sessions() takes for a deviation that is given.
-  double apart(const measure::SessionComparison& compared, double error_ratio) {
-    std::vector<double> left;
-    for (const measure::SessionRow& row : compared.rows) left.push_back(std::abs(std::log(row.ratio / result_.ratio)));
-    const auto n = static_cast<double>(left.size());
-    const auto [own, values] = measure::spread_of_most(left);
-    result_.apart_log = std::sqrt((values * own * own + kPriorOthers * apart_variance_) / (values + kPriorOthers));
-    const double share = values / (values + kPriorOthers);
-    const double freedom = 1 / (share * share / values + (1 - share) * (1 - share) / kPriorFreedom);  // Satterthwaite's
-    const double of_one = error_ratio / n;
-    return result_.apart_log * student_quantile(1 - of_one / 2, freedom) / normal_quantile(of_one);
+  // Each benchmark against what the others have in common: what is judged widens no interval of its own. They differ
+  // from that by what programs of the kind do between these machines, which counts as kPriorOthers of them, and by what
+  // the others do. Stretched, as Student's t is wider than what compare_sessions() takes for a deviation that is given.
+  void hold_against_others(const measure::SessionComparison& compared, measure::SessionRequest& session) {
+    const auto n = static_cast<double>(compared.rows.size());
+    const double of_one = session.error_ratio / n;
+    std::vector<double> all_apart;
+    for (const measure::SessionRow& row : compared.rows) {
+      std::vector<double> others;
+      for (const measure::SessionRow& other : compared.rows) {
+        if (&other != &row) others.push_back(std::log(other.ratio));
+      }
+      const double common = median(others);
+      for (double& left : others) left = std::abs(left - common);
+      const measure::SpreadOfMost own = measure::spread_of_others(others);
+      const double values = own.values * (n - 2) / (n - 1);  // about a middle of their own
+      const double deviation = std::sqrt((values * own.deviation * own.deviation + kPriorOthers * apart_variance_) /
+                                         (values + kPriorOthers));
+      all_apart.push_back(deviation);
+      const double share = values / (values + kPriorOthers);
+      const double of_prior = (1 - share) * (1 - share) / kPriorFreedom;
+      const double freedom = 1 / ((values > 0 ? share * share / values : 0) + of_prior);  // Satterthwaite's
+      // The middle of the others is known to so much.
+      const double with_middle = std::sqrt(1 + kMedianError * kMedianError / (n - 1));
+      session.between_of[row.name] =
+          deviation * with_middle * student_quantile(1 - of_one / 2, freedom) / normal_quantile(of_one);
+      const auto expected = std::find_if(expected_.benchmarks.begin(), expected_.benchmarks.end(),
+                                         [&](const BenchmarkRuns& benchmark) { return benchmark.name == row.name; });
+      scale(expected->wall, std::exp(common));
+      scale(expected->cpu, std::exp(common));
+    }
+    result_.apart_log = median(std::move(all_apart));
   }
 
   void take_rows(const measure::SessionComparison& compared) {

@@ -4,9 +4,9 @@
 //
 // A single benchmark is held against the machines' factor. Several of one file share what their machines and their
 // program have in common: the median of what is left over says whether all together changed, and each is held against
-// that median, which needs no factor at all. Each of the two statements has half of the error. Earlier results of A's
-// version on B's CPU model stand for the factor: the expected time is the mean of them and of A's time times the
-// factor, by their precisions, so that little but the noise between servers is left.
+// the median of the others, which needs no factor at all. Each of the two statements has half of the error. Earlier
+// results of A's version on B's CPU model stand for the factor: the expected time is the mean of them and of A's time
+// times the factor, by their precisions, so that little but the noise between servers is left.
 
 #include <array>
 #include <cstdint>
@@ -37,7 +37,7 @@ struct AcrossRequest {
 struct AcrossRow {
   std::string name;
   double a_s = 0, b_s = 0;
-  double expected_s = 0;  // with what all have in common, where there are several
+  double expected_s = 0;  // with what the others have in common, where there are several
   std::array<int64_t, 2> runs{};
   double ratio = 1, lower = 0, upper = 0;  // b_s over expected_s
   measure::CompareVerdict verdict = measure::CompareVerdict::kUnclear;

@@ -100,6 +100,25 @@ TEST(AcrossComparison, OneOfManyThatStandsOutIsFoundWhateverTheFactor) {
   EXPECT_EQ(result->overall(), CompareVerdict::kSlower);
 }
 
+// One of five: by itself it would widen what it is held against.
+TEST(AcrossComparison, OneOfFewThatStandsOutWidensNoIntervalOfItsOwn) {
+  AcrossRequest request;
+  request.a = file_of({{"a", 1}, {"b", 2}, {"c", 3}, {"d", 4}, {"e", 5}});
+  request.b = file_of({{"a", 1.52}, {"b", 2.98}, {"c", 4.5}, {"d", 6.03}, {"e", 7.47}});
+  request.factor = factor_of(1.5, 0.12, 0.05);
+  const auto steady = compare_across(request);
+  ASSERT_TRUE(steady);
+  for (const AcrossRow& row : steady->rows) EXPECT_EQ(row.verdict, CompareVerdict::kUnclear) << row.name;
+  request.b.benchmarks[2].wall.runs_s = {9, 9, 9};
+  const auto result = compare_across(request);
+  ASSERT_TRUE(result);
+  ASSERT_EQ(result->rows.size(), 5U);
+  for (size_t i = 0; i < 5; ++i)
+    EXPECT_EQ(result->rows[i].verdict == CompareVerdict::kSlower, i == 2) << result->rows[i].lower;
+  EXPECT_NEAR(result->rows[2].ratio, 2, 0.01);
+  EXPECT_NEAR(result->rows[2].upper / result->rows[2].lower, steady->rows[2].upper / steady->rows[2].lower, 1e-9);
+}
+
 TEST(AcrossComparison, AllTogetherMayChange) {
   AcrossRequest request;
   request.a = file_of({{"a", 1}, {"b", 2}, {"c", 3}});

@@ -18,7 +18,8 @@ namespace {
 using Q = Quantity;
 
 constexpr size_t kEnoughForQuartiles = 8;
-constexpr double kAllBeyond = 2;  // of the facts' own interval: not one run is within
+constexpr double kLessSure = 1.05;  // one half width over another
+constexpr double kAllBeyond = 2;    // of the facts' own interval: not one run is within
 
 std::string factor_text(double log_half_width) { return fmt::format("x/{:.2f}", std::exp(log_half_width)); }
 
@@ -85,14 +86,30 @@ std::string check_text(const TransferCheck& check) {
                 ". perfcast applies {:.0f}% of the corrections that the runs suggest, which brings the error to {}",
                 100 * check.share, percent(std::expm1(check.kept_error_log)))
           : "";
-  return wrapped(check.gains() ? "cross-check: " + errors + share
-                               : "the runs don't improve other forecasts: " + errors +
-                                     ". Other programs are still forecast from facts alone.",
-                 118, "", "  ") +
+  return wrapped("cross-check: " + errors + (check.gains() ? share : ""), 118, "", "  ") + "\n";
+}
+
+// Did the runs help? Groups whose forecasts are less sure with them than by facts alone are named.
+std::string gain_text(const AdaptReport& report) {
+  if (report.check.programs == 0) return "";
+  std::vector<std::string> less_sure;
+  for (const AdaptedGroup& group : report.groups) {
+    if (group.measured < group.programs && group.half_width > kLessSure * group.half_width_facts) {
+      less_sure.push_back(fmt::format("{} ({}, was {})", group.group.empty() ? "no group" : group.group,
+                                      factor_text(group.half_width), factor_text(group.half_width_facts)));
+    }
+  }
+  const std::string of_runs =
+      report.check.gains() ? fmt::format("forecasts gained: those of programs run here are off by {}, before by {}",
+                                         percent(std::expm1(report.check.kept_error_log)),
+                                         percent(std::expm1(report.check.facts_error_log)))
+                           : std::string("the runs don't improve other forecasts: these still come from facts alone");
+  return wrapped(of_runs + (less_sure.empty() ? "" : "; less sure than before: " + join(less_sure, ", ")), 118, "",
+                 "  ") +
          "\n";
 }
 
-// What everybody asks first: how fast is it?
+// What everybody asks next: how fast is it?
 std::string speed_text(const AdaptReport& report) {
   std::vector<double> times, half_widths;
   for (const AdaptedProgram& program : report.programs) {
@@ -162,7 +179,7 @@ std::string all_beyond_facts(const std::vector<RunBesideFacts>& runs) {
 }
 
 std::string adapt_as_text(const AdaptReport& report, const AdaptedHere& here, const std::string& bundle) {
-  std::string text = speed_text(report);
+  std::string text = gain_text(report) + speed_text(report);
   text +=
       fmt::format("platform: {} (nearest by facts: {})\n", printable(report.platform.name), printable(report.nearest));
   text += memory_text(here.memory);

@@ -52,13 +52,21 @@ TEST(AdaptReport, SaysWhatTheRunsGained) {
               HasSubstr("cross-check: each of the 5 programs that ran here was also forecast from the others. These "
                         "forecasts are off by 8.0%,\n  and forecasts from facts alone by 20.0%\n"));
   EXPECT_TRUE(adapt_as_json(report)["cross_check"]["gained"]);
+  // The first line says it.
+  EXPECT_THAT(adapt_as_text(report, {}, ""),
+              testing::StartsWith("forecasts gained: those of programs run here are off by 8.0%, before by 20.0%\n"));
+  report.groups[0].half_width = std::log(1.6);
+  EXPECT_THAT(adapt_as_text(report, {}, ""),
+              HasSubstr("before by 20.0%; less sure than before: user (x/1.60,\n  was x/1.50)\n"));
   report.check = {5, std::log(1.05), std::log(1.08), std::log(1.04), 0.25};
   EXPECT_THAT(adapt_as_text(report, {}, ""), HasSubstr("facts alone by 5.0%. perfcast applies 25% of the corrections "
                                                        "that the runs suggest, which brings the error to\n  4.0%\n"));
   EXPECT_EQ(adapt_as_json(report)["cross_check"]["kept_share"], 0.25);
   report.check = {5, std::log(1.05), std::log(1.08), std::log(1.05), 0};
   EXPECT_THAT(adapt_as_text(report, {}, ""),
-              HasSubstr("the runs don't improve other forecasts: each of the 5 programs"));
+              testing::StartsWith("the runs don't improve other forecasts: these still come from facts alone; less "));
+  EXPECT_THAT(adapt_as_text(report, {}, ""), HasSubstr("\ncross-check: each of the 5 programs run here, forecast from "
+                                                       "the others, is off by"));
   EXPECT_FALSE(adapt_as_json(report)["cross_check"]["gained"]);
 }
 

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/unknown.h"
 #include "machine/facts/processor.h"
+#include "profile/core/memory_counts.h"
 #include "program/forecast/forecast_seconds.h"
 #include "program/forecast/measured_times.h"
 #include "program/forecast/platform_filter.h"
@@ -258,7 +259,7 @@ Status take_apart(const Bundle& bundle, const Profile& profile, const ForecastRe
 }
 
 // By the profile's modelled cycles and what they go to: one row for each design of the report's platforms.
-void explain_cores(const Profile& profile, ForecastReport& report) {
+void explain_cores(const Profile& profile, const std::vector<CoreDesign>* designs, ForecastReport& report) {
   const auto instructions = profile.metrics.find("instructions_count");
   if (instructions == profile.metrics.end() || !(instructions->second > 0)) return;
   for (const PlatformRow& row : report.rows) {
@@ -272,8 +273,18 @@ void explain_cores(const Profile& profile, ForecastReport& report) {
     const auto bounds = profile.core_bounds.find(design);
     const auto cycles = profile.metrics.find(core_cycles_metric(design));
     if (bounds == profile.core_bounds.end() || cycles == profile.metrics.end()) continue;
-    report.core_designs.push_back({design, cycles->second / instructions->second, bounds->second, row.platform.name,
-                                   row.is_host, is_arm(row.platform.arch) == is_arm(profile.instruction_set)});
+    CoreDesignRow told{design,         cycles->second / instructions->second,
+                       bounds->second, row.platform.name,
+                       row.is_host,    is_arm(row.platform.arch) == is_arm(profile.instruction_set)};
+    if (designs != nullptr) {
+      const auto known =
+          std::find_if(designs->begin(), designs->end(), [&](const CoreDesign& other) { return other.name == design; });
+      double all = cycles->second;
+      told.memory_is_least =
+          known != designs->end() && raise_memory(profile.metrics, *known, all, told.cycles_ratio_by_bound);
+      told.cycles_per_instruction = all / instructions->second;
+    }
+    report.core_designs.push_back(std::move(told));
   }
 }
 
@@ -585,7 +596,7 @@ Result<ProgramForecast> forecast_in_full(const Forecaster& forecaster, const Pro
   }
   if (request.prices) note_prices(request, bundle, seconds.has_value(), report);
   // What to take is chosen among all, and so are the core designs that are told.
-  explain_cores(profile, report);
+  explain_cores(profile, request.core_designs.get(), report);
   cut_to_top(request, report.rows);
   for (const Platform& platform : bundle.platforms) {
     report.forecast_ids.push_back(platform.id);

@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +19,10 @@
 #include "program/forecast/forecast_energy.h"
 #include "program/forecast/instance_forecast.h"
 #include "program/model/forecast/forecaster.h"
+
+namespace perfcast {
+struct CoreDesign;
+}
 
 namespace perfcast::program {
 
@@ -45,6 +50,8 @@ struct ForecastRequest {
   std::string explain_against;   // what sets that apart from this platform, likewise; empty: from the mean
   std::optional<EnergyQuestion> energy;         // joules beside seconds
   std::optional<FrequencyRequest> frequencies;  // time and joules over the clock of one platform
+  // What cycles go to is held against the profile's counts by these; null: told as its pieces have it.
+  std::shared_ptr<const std::vector<CoreDesign>> core_designs;
 };
 
 // Whether `a` comes before `b` in a list; what is unknown comes last.
@@ -72,7 +79,8 @@ struct CoreDesignRow {
   CoreBoundRatios cycles_ratio_by_bound;
   std::string fastest_platform;  // of those that carry it
   bool is_host = false;
-  bool is_own = true;  // of the program's own instruction set
+  bool is_own = true;            // of the program's own instruction set
+  bool memory_is_least = false;  // its pieces missed waits for memory: raised to the least that the counts allow
 };
 
 // Of a workload: see workload_forecast.h.

@@ -103,6 +103,7 @@ Json cores_as_json(const ForecastReport& report) {
                      {"cycles_ratio_by_bound", row.cycles_ratio_by_bound},
                      {"own_instruction_set", row.is_own},
                      {"fastest_platform", row.fastest_platform}});
+    if (row.memory_is_least) items.back()["memory_is_least"] = true;
   }
   return items;
 }

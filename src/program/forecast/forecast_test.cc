@@ -7,6 +7,8 @@
 #include <map>
 
 #include "base/json.h"
+#include "profile/core/design.h"
+#include "profile/core/design.h"
 #include "program/evaluate/testing/synthetic_corpus.h"
 #include "program/evaluate/testing/synthetic_forecaster.h"
 
@@ -66,6 +68,32 @@ TEST(ForecastReport, SaysWhatModelsOfCoresPutItsCyclesDownTo) {
     EXPECT_NE(platform.platform.vendor, "AMD") << "is faster, of the same design";
   }
   EXPECT_EQ(to_json(report)["explanation"]["core_designs"][0]["cycles_ratio_by_bound"]["memory"], 0.5);
+  EXPECT_FALSE(row.memory_is_least);
+}
+
+// A tenth of the instructions wait for memory, ten at once, for 300 cycles: 3 cycles an instruction at the least.
+TEST(ForecastReport, HoldsWaitsForMemoryAgainstTheCounts) {
+  Profile profile = example();
+  const double instructions = profile.metrics.at("instructions_count");
+  profile.metrics["core_zen3_cycles_count"] = 2 * instructions;
+  profile.metrics["miss_32m_random_count"] = 0.1 * instructions;
+  profile.core_bounds = {{"zen3", {{"memory", 0.5}, {"L1", 0.5}}}};
+  CoreDesign zen3;
+  zen3.name = "zen3";
+  zen3.l3_bytes = 32 << 20;
+  zen3.memory_ns = 100;
+  zen3.clock_hz = 3e9;
+  zen3.misses = 10;
+  ForecastRequest request;
+  request.core_designs = std::make_shared<const std::vector<CoreDesign>>(std::vector<CoreDesign>{zen3});
+  const ForecastReport report = report_of(request, profile);
+  ASSERT_THAT(report.core_designs, SizeIs(1));
+  const CoreDesignRow& row = report.core_designs.front();
+  EXPECT_TRUE(row.memory_is_least);
+  EXPECT_DOUBLE_EQ(row.cycles_per_instruction, 4);
+  EXPECT_DOUBLE_EQ(row.cycles_ratio_by_bound.at("memory"), 0.75);
+  EXPECT_DOUBLE_EQ(row.cycles_ratio_by_bound.at("L1"), 0.25);
+  EXPECT_EQ(to_json(report)["explanation"]["core_designs"][0]["memory_is_least"], true);
 }
 
 TEST(ForecastReport, TellsSecondsFromTheRunOnTheHost) {

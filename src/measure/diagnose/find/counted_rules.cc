@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "machine/facts/core_design.h"
 #include "measure/diagnose/find/rules.h"
-#include "measure/diagnose/roofline/memory_traffic.h"
+#include "profile/core/memory_counts.h"
 
 namespace perfcast::measure {
 namespace {

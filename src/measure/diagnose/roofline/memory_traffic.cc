@@ -1,32 +1,17 @@
 #include "measure/diagnose/roofline/memory_traffic.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
+#include <string>
+
+#include "profile/core/memory_counts.h"
 
 namespace perfcast::measure {
 namespace {
 
 constexpr double kTrafficLineBytes = 64;
 
-struct SimulatedCache {
-  const char* name;
-  double bytes;
-};
-constexpr SimulatedCache kSimulatedCaches[] = {{"32k", 32 << 10},   {"48k", 48 << 10},   {"64k", 64 << 10},
-                                               {"256k", 256 << 10}, {"512k", 512 << 10}, {"1m", 1 << 20},
-                                               {"2m", 2 << 20},     {"4m", 4 << 20},     {"8m", 8 << 20},
-                                               {"16m", 16 << 20},   {"32m", 32 << 20},   {"64m", 64 << 20}};
-
 }  // namespace
-
-std::string nearest_simulated_cache(double bytes) {
-  const auto* best = std::min_element(
-      std::begin(kSimulatedCaches), std::end(kSimulatedCaches), [&](const SimulatedCache& a, const SimulatedCache& b) {
-        return std::abs(std::log(a.bytes / bytes)) < std::abs(std::log(b.bytes / bytes));
-      });
-  return best->name;
-}
 
 MemoryTraffic memory_traffic(const Profile& profile, const CacheSizes& caches, double seen_ratio) {
   if (!caches.l1d_bytes || !caches.l2_bytes || !(seen_ratio > 0)) return {};

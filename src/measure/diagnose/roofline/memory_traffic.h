@@ -1,15 +1,10 @@
 #pragma once
 // Which memory a program's data came from, by the misses of the instrumented run's simulated caches.
 
-#include <string>
-
 #include "machine/facts/caches.h"
 #include "profile/profile.h"
 
 namespace perfcast::measure {
-
-// "48k", "2m": the simulated size that is nearest to a cache's, as metrics have it in their names.
-std::string nearest_simulated_cache(double bytes);
 
 // Lines that came from beyond each cache, in the whole run.
 struct MemoryTraffic {

@@ -36,12 +36,5 @@ TEST(MemoryTraffic, IsNotKnownWithoutCountsOrSizes) {
   EXPECT_FALSE(memory_traffic(profile, CacheSizes(), 1).is_known);
 }
 
-TEST(NearestSimulatedCache, IsByRatio) {
-  EXPECT_EQ(nearest_simulated_cache(48 << 10), "48k");
-  EXPECT_EQ(nearest_simulated_cache(1.25 * (1 << 20)), "1m");
-  EXPECT_EQ(nearest_simulated_cache(480.0 * (1 << 20)), "64m");
-  EXPECT_EQ(nearest_simulated_cache(1), "32k");
-}
-
 }  // namespace
 }  // namespace perfcast::measure

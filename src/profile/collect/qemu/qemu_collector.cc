@@ -23,6 +23,7 @@
 #include "profile/collect/qemu/phase_series.h"
 #include "profile/collect/qemu/shared_lines.h"
 #include "profile/collect/qemu/traced_processes.h"
+#include "profile/core/memory_counts.h"
 #include "profile/trace/trace.h"
 
 namespace perfcast {
@@ -202,6 +203,7 @@ Status take_windows(const CollectRequest& request, const std::string& folder,
   Trace trace;
   trace.program = std::filesystem::path(request.command[0]).filename().string();
   trace.command = request.command;
+  trace.counts = memory_counts(metrics_of(counts.counts));
   const size_t all = processes->size();
   trace.processes = kept_processes(std::move(*processes), instructions_by_program, kTracedProcesses, kTracedBytes);
   if (!request.trace_path.empty()) {

@@ -70,6 +70,11 @@ Status write_files(const std::string& folder) {
   if (Status status = write("far.json", far); !status) return status;
   const auto ran = static_cast<uint64_t>(profile.metrics.at("instructions_count"));
   if (Status status = write_trace(chain_of_additions(ran), folder + "/loop.trace"); !status) return status;
+  Trace missed = chain_of_additions(ran);
+  const auto all = static_cast<double>(ran);
+  missed.counts = {
+      {"instructions_count", all}, {"miss_32m_random_count", all / 50}, {"miss_16m_random_count", all / 50}};
+  if (Status status = write_trace(missed, folder + "/missed.trace"); !status) return status;
   if (Status status = write_trace(chain_of_additions(0), folder + "/nothing.trace"); !status) return status;
   Profile other = profile;
   other.host.name = "Unknown Vendor CPU";
