@@ -170,11 +170,17 @@ bool is_event_of(const Metric& metric, const std::string& event) {
          std::ranges::any_of(metric.sources, [&](const auto& each) { return lower_case(each.second) == event; });
 }
 
+// What perf lists under this name.
+bool is_perf_event(const Metric& metric, const std::string& event) {
+  const auto source = metric.sources.find("perf_event");
+  return metric.name == event || (source != metric.sources.end() && lower_case(source->second) == event);
+}
+
 // How well a metric answers to all of these words, the least best, -1 the event itself; nothing where one of them is neither in its name, in what
 // is said of it, nor in the events that it is read from. What our own collectors measure of programs comes first.
 std::optional<int> rank_of_match(const Metric& metric, const std::vector<std::string>& words) {
   if (words.empty()) return 0;
-  if (words.size() == 1 && is_event_of(metric, event_named(words[0]))) return -1;
+  if (words.size() == 1 && is_perf_event(metric, event_named(words[0]))) return -1;
   const std::string description = lower_case(metric.description);
   int rank = has_whole_word(description, join(words, " ")) ? 0 : 1;
   for (const std::string& word : words) {

@@ -99,7 +99,11 @@ bool BenchReport::misses_objectives() const {
 std::vector<std::string> BenchReport::why_not_comparable() const {
   std::vector<std::string> reasons = not_comparable;
   if (!verdict.is_only_too_short()) return reasons;
-  for (const LoadViolation& broken : verdict.violations) reasons.push_back("too short: " + broken.message);
+  const bool is_said = std::any_of(reasons.begin(), reasons.end(),
+                                   [](const std::string& reason) { return reason.starts_with("it is shorter"); });
+  for (const LoadViolation& broken : verdict.violations) {
+    if (!is_said || broken.rule != "min-duration") reasons.push_back("too short: " + broken.message);
+  }
   return reasons;
 }
 
