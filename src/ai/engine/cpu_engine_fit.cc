@@ -101,7 +101,8 @@ std::vector<CpuEngineCell> cpu_engine_cells(const std::vector<CpuEngineRow>& row
         .push_back(&row);
   }
   std::vector<CpuEngineCell> cells;
-  for (const auto& [key, members] : same) {
+  for (const auto& [key, found] : same) {
+    const auto& members = found;  // clang 14 captures no structured bindings
     const auto median_of = [&](auto&& value) {
       std::vector<double> values;
       for (const CpuEngineRow* row : members) values.push_back(value(*row));

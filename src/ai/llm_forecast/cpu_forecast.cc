@@ -77,7 +77,7 @@ Result<CpuForecastRow> row_under_engine(const CpuForecastRequest& request, const
                                         const CpuForecast& forecast, CpuEngineRequest asked) {
   CpuForecastRow row;
   asked.precision = request.weights.value_or(usual_cpu_precision(cpu));
-  auto details = forecast_cpu_engine(*request.engine, cpu, forecast.work, asked);
+  const auto details = forecast_cpu_engine(*request.engine, cpu, forecast.work, asked);
   if (!details) return details.error();
   row.cpu = cpu;
   row.sequence = asked.prompt_tokens;
@@ -95,7 +95,7 @@ Result<CpuForecastRow> row_under_engine(const CpuForecastRequest& request, const
   row.bound = bound_of(details->times.token);
   row.weights = std::string(info(asked.precision).name);
   row.engine = forecast.engine;
-  row.details = std::move(*details);
+  row.details = *details;
   row.measured = measured_in_words(row, *request.engine);
   return row;
 }

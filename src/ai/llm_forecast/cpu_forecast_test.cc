@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "ai/engine/testing/test_engine.h"
 #include "ai/llm/model_catalogue.h"
 #include "base/json.h"
 
@@ -30,6 +33,44 @@ TEST(CpuForecast, OneRowForEachCpuAndSequence) {
   const auto unknown = forecast_on_cpus(*bundle, *config, request);
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, "unknown-cpu");
+}
+
+TEST(CpuForecast, UnderAServingEngine) {
+  const auto bundle = read_token_bundle(PERFCAST_SOURCE_DIR "/data/bundles/cpu-tokens.json");
+  const auto config = built_in_model("qwen2.5-0.5b");
+  ASSERT_TRUE(bundle && config);
+  const CpuEngineProfile profile = engine_test::cpu_profile();
+  CpuForecastRequest request;
+  request.cpus = {"EPYC 7763", "Neoverse-N2"};
+  request.sequences = {256};
+  request.vcpus = 16;
+  request.engine = &profile;
+  const auto forecast = forecast_on_cpus(*bundle, *config, request);
+  ASSERT_TRUE(forecast) << to_text(forecast.error());
+  ASSERT_EQ(forecast->rows.size(), 2U);
+  EXPECT_EQ(forecast->engine, "vllm 1");
+  EXPECT_EQ(forecast->weights, "of 16 bits");
+  const CpuForecastRow& known = forecast->rows[0];
+  EXPECT_EQ(known.weights, "fp16");
+  EXPECT_EQ(known.measured, "vllm, bandwidth");
+  EXPECT_EQ(known.details->machine.threads, 7);
+  EXPECT_DOUBLE_EQ(known.tokens_per_s * known.token_s, 1);
+  EXPECT_DOUBLE_EQ(known.tokens_per_s_90.high / known.tokens_per_s, std::exp(known.details->widths.further_token));
+  EXPECT_EQ(forecast->rows[1].weights, "bf16");
+  EXPECT_EQ(forecast->rows[1].measured, "bandwidth");
+  const Json json = cpu_forecast_json(*forecast);
+  EXPECT_EQ(json["rows"][0]["engine_basis"], "measured");
+  EXPECT_FALSE(json["rows"][0].contains("engine_unmeasured"));
+
+  const auto experts = built_in_model("mixtral-8x7b");
+  ASSERT_TRUE(experts);
+  const auto mixed = forecast_on_cpus(*bundle, *experts, request);
+  ASSERT_TRUE(mixed) << to_text(mixed.error());
+  EXPECT_EQ(mixed->unmeasured, "mixture of experts");
+  EXPECT_EQ(cpu_forecast_json(*mixed)["rows"][0]["engine_basis"], "by physics");
+
+  request.bits_per_value = 4.5;
+  EXPECT_EQ(forecast_on_cpus(*bundle, *config, request).error().code, "unsupported-precision");
 }
 
 }  // namespace
