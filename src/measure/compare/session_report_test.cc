@@ -38,7 +38,7 @@ TEST(SessionReport, ShowsWhatChangedFirst) {
   EXPECT_THAT(text, HasSubstr("A: old.json\nB: new.json\n"));
   EXPECT_LT(text.find("\nslower "), text.find("\nalike "));
   EXPECT_THAT(text, HasSubstr("1.400 .. 1.600"));
-  EXPECT_THAT(text, HasSubstr("note: in B alone: new one"));
+  EXPECT_THAT(text, HasSubstr("note: only in B: new one"));
   EXPECT_THAT(comparison_text(two(), {"old.json", "new.json"}, true), HasSubstr("| slower | 1.00 ms | 1.50 ms |"));
 }
 
