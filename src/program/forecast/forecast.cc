@@ -115,14 +115,13 @@ void note_all_cores(ForecastReport& report) {
   if (known == 0) {
     report.unanswered = has_levels
                             ? "all cores: no forecast, as nothing tells seconds here: --measured PLATFORM=TIME does"
-                            : "all cores: no forecast, as the bundle has no such times of any of these instance "
-                              "types; times below are of one core. The shipped bundle has them";
+                            : "all cores: no forecast, as the bundle has no such times of these instance types; "
+                              "times below are of one core. The shipped bundle has them";
     return;
   }
   report.notes.push_back(
       fmt::format("all cores: as applications with a thread on every vCPU were timed on {} instance type{}{}; how well "
-                  "this program "
-                  "divides its own work is not known",
+                  "this program divides its own work is not known",
                   known, known == 1 ? "" : "s",
                   unknown > 0 ? fmt::format(", and {} more have no such times", unknown) : std::string()));
 }
@@ -134,8 +133,7 @@ void note_instances(const InstanceForecaster& forecaster, ForecastReport& report
   } else if (forecaster.threads() > 1) {
     report.notes.push_back(
         fmt::format("the program keeps {:.1f} threads busy, or would: one run takes so many vCPUs where there are as "
-                    "many; what its "
-                    "threads wait for each other more or less on another machine is not forecast",
+                    "many; what its threads wait for each other more or less on another machine is not forecast",
                     forecaster.threads()));
   }
   const auto limited = [](const InstanceRow& row) { return row.memory_limits; };
