@@ -176,8 +176,9 @@ bool is_perf_event(const Metric& metric, const std::string& event) {
   return metric.name == event || (source != metric.sources.end() && lower_case(source->second) == event);
 }
 
-// How well a metric answers to all of these words, the least best, -1 the event itself; nothing where one of them is neither in its name, in what
-// is said of it, nor in the events that it is read from. What our own collectors measure of programs comes first.
+// How well a metric answers to all of these words, the least best, -1 the event itself; nothing where one of them is
+// neither in its name, in what is said of it, nor in the events that it is read from. What our own collectors measure
+// of programs comes first.
 std::optional<int> rank_of_match(const Metric& metric, const std::vector<std::string>& words) {
   if (words.empty()) return 0;
   if (words.size() == 1 && is_perf_event(metric, event_named(words[0]))) return -1;

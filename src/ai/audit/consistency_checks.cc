@@ -62,7 +62,8 @@ void check_answers(const ResolvedClaim& resolved, const ClaimedNumber& latency, 
     return;
   }
   const double prompt = claim.input_tokens ? static_cast<double>(*claim.input_tokens) : kUnknown;
-  const double counted_in = static_cast<double>(*claim.output_tokens) / (static_cast<double>(*claim.output_tokens) + prompt);
+  const double counted_in =
+      static_cast<double>(*claim.output_tokens) / (static_cast<double>(*claim.output_tokens) + prompt);
   const bool sure = claim.statistic == LatencyStatistic::kMean && fewest * counted_in > kSurely * busy;
   audit.add({"in-flight-mismatch",
              sure ? AuditVerdict::kImpossible : AuditVerdict::kDoubtful,

@@ -93,7 +93,8 @@ Json settings_json(const BenchReport& report) {
 }  // namespace
 
 bool BenchReport::misses_objectives() const {
-  return std::any_of(objectives.begin(), objectives.end(), [](const ObjectiveOutcome& outcome) { return !outcome.met; });
+  return std::any_of(objectives.begin(), objectives.end(),
+                     [](const ObjectiveOutcome& outcome) { return !outcome.met; });
 }
 
 std::vector<std::string> BenchReport::why_not_comparable() const {

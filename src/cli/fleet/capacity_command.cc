@@ -122,8 +122,12 @@ int run_capacity(const CommandContext& context, const CapacityArguments& argumen
   if (!plan) return report_error(plan.error(), common);
   auto stream = read_job_stream(common, arguments.inputs);
   if (!stream) return report_error(stream.error(), common);
-  fleet::SizeClusterRequest request{std::move(*stream), std::move(*plan),  common.seed,
-                                    arguments.seeds,    arguments.at_most, arguments.goal.has_value(),
+  fleet::SizeClusterRequest request{std::move(*stream),
+                                    std::move(*plan),
+                                    common.seed,
+                                    arguments.seeds,
+                                    arguments.at_most,
+                                    arguments.goal.has_value(),
                                     arguments.policy.has_value()};
   if (arguments.unbounded) request.at_most = fleet::kAnyNumber;
   say_impossible_jobs(common, request.stream, fleet::candidates_of(request));

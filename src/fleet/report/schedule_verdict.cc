@@ -163,7 +163,8 @@ ScheduleVerdict verdict_of(const std::vector<PolicyRow>& rows) {
                            compared(verdict.best->completion_to_oracle));
     }
     verdict.lines.push_back(first);
-    if (const std::string text = none ? "" : tails(verdict, *order.front()); !text.empty()) verdict.lines.push_back(text);
+    if (const std::string text = none ? "" : tails(verdict, *order.front()); !text.empty())
+      verdict.lines.push_back(text);
     if (!none) verdict.lines.push_back(reason(verdict));
     if (verdict.seeds > 1 && !none) {
       verdict.lines.push_back(fmt::format("it is ahead of {} in {} of {} seeds{}", verdict.against->policy,

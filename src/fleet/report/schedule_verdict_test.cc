@@ -79,8 +79,9 @@ TEST(ScheduleVerdict, HoldsTheTailAgainstTheMean) {
   auto [best, lines] = lines_of(report);
   EXPECT_EQ(best, "easy");
   EXPECT_THAT(lines[0], HasSubstr("best: easy. Under easy a job takes 91.0 s"));
-  EXPECT_EQ(lines[1], "sjf is 1% sooner on average, but 1% of the jobs wait more than 13.3 min under sjf, 6.7 min under "
-                      "easy");
+  EXPECT_EQ(lines[1],
+            "sjf is 1% sooner on average, but 1% of the jobs wait more than 13.3 min under sjf, 6.7 min under "
+            "easy");
   // Much sooner is better all the same, and the tail is told.
   report = report_of({with_tail(run_of("easy", 1, 41, 120), 400), with_tail(run_of("sjf", 1, 30, 90), 800)});
   std::tie(best, lines) = lines_of(report);

@@ -1,4 +1,3 @@
-#include "program/corpus/all_cores.h"
 #include "program/forecast/forecast.h"
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "base/unknown.h"
 #include "machine/facts/processor.h"
 #include "profile/core/memory_counts.h"
+#include "program/corpus/all_cores.h"
 #include "program/forecast/forecast_seconds.h"
 #include "program/forecast/measured_times.h"
 #include "program/forecast/platform_filter.h"
@@ -114,9 +114,10 @@ void note_all_cores(ForecastReport& report) {
     }
   }
   if (known == 0) {
-    report.unanswered = has_levels ? "all cores: no forecast, as nothing tells seconds here: --measured PLATFORM=TIME does"
-                                   : "all cores: no forecast, as the bundle has no such times of any of these instance "
-                                     "types; times below are of one core. The shipped bundle has them";
+    report.unanswered = has_levels
+                            ? "all cores: no forecast, as nothing tells seconds here: --measured PLATFORM=TIME does"
+                            : "all cores: no forecast, as the bundle has no such times of these instance types; "
+                              "times below are of one core. The shipped bundle has them";
     return;
   }
   report.notes.push_back(

@@ -265,9 +265,10 @@ void advice(const GemmResult& result, std::string& text) {
   std::vector<Advice> ordered = result.advice;
   std::ranges::stable_sort(ordered, [](const Advice& a, const Advice& b) { return rank_of(a) < rank_of(b); });
   for (const Advice& each : ordered) {
-    text += fmt::format("  {} takes {}; a faster option exists: {}, {} {} ({} -> {} GFLOP/s, {}){}\n",
-                        each.subject, time_text(operations(each.shape) / each.before_gflops / 1e9, 0), each.change,
-                        each.is_measured ? "measured" : "expected", speedup_text(each.gain), digits(each.before_gflops, 0), digits(each.after_gflops, 0),
+    text += fmt::format("  {} takes {}; a faster option exists: {}, {} {} ({} -> {} GFLOP/s, {}){}\n", each.subject,
+                        time_text(operations(each.shape) / each.before_gflops / 1e9, 0), each.change,
+                        each.is_measured ? "measured" : "expected", speedup_text(each.gain),
+                        digits(each.before_gflops, 0), digits(each.after_gflops, 0),
                         problem_text(each.shape, each.conv), each.cost.empty() ? "" : "; " + each.cost);
   }
 }

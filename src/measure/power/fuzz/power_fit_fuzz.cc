@@ -31,7 +31,8 @@ void check_model(const perfcast::measure::PowerModel& model, const perfcast::mea
 void check_table(const perfcast::measure::PowerTable& table) {
   using namespace perfcast;
   using namespace perfcast::measure;
-  for (const ActivitySet set : {ActivitySet::kLoad, ActivitySet::kCounters, ActivitySet::kHistory, ActivitySet::kPlain}) {
+  for (const ActivitySet set :
+       {ActivitySet::kLoad, ActivitySet::kCounters, ActivitySet::kHistory, ActivitySet::kPlain}) {
     const PowerDesign design = ActivityFeatures::learn(table, all_rows(table), set).design(table);
     if (design.size() != table.rows() || !design.log_scale.allFinite()) std::abort();
     for (const int group : design.group) {

@@ -85,10 +85,12 @@ const char* to_text(ActivitySet set) {
 }
 
 Result<ActivitySet> parse_activity_set(const std::string& text) {
-  for (const ActivitySet set : {ActivitySet::kLoad, ActivitySet::kCounters, ActivitySet::kHistory, ActivitySet::kPlain}) {
+  for (const ActivitySet set :
+       {ActivitySet::kLoad, ActivitySet::kCounters, ActivitySet::kHistory, ActivitySet::kPlain}) {
     if (text == to_text(set)) return set;
   }
-  return Error{"bad-json-field", "'" + printable(text) + "' is no set of inputs", "", "load, counters, history or plain"};
+  return Error{"bad-json-field", "'" + printable(text) + "' is no set of inputs", "",
+               "load, counters, history or plain"};
 }
 
 std::vector<std::string> ActivityFeatures::needed_counters() const {

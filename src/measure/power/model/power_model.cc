@@ -253,8 +253,8 @@ class Chooser {
     return least;
   }
 
-  Status try_form(const PowerSamples& samples, ActivitySet set, PowerFormKind kind, const PowerFormOptions& form_options,
-                  const std::string& setting) {
+  Status try_form(const PowerSamples& samples, ActivitySet set, PowerFormKind kind,
+                  const PowerFormOptions& form_options, const std::string& setting) {
     Candidate candidate = named(kind, set, setting);
     candidate.options = form_options;
     candidate.held_out.resize(static_cast<Eigen::Index>(compared_.size()));

@@ -160,8 +160,9 @@ TEST_F(ForecasterTest, SaysHowToGiveTheColumnsOfATable) {
   const auto missing = std::find_if(result->warnings.begin(), result->warnings.end(),
                                     [](const ProfileWarning& each) { return each.code == "counters-missing"; });
   ASSERT_NE(missing, result->warnings.end());
-  EXPECT_THAT(missing->advice, testing::HasSubstr("doesn't count: table_llc_misses_count, table_simd_share_ratio. A row "
-                                                  "with these columns can be forecast: perfcast import table"));
+  EXPECT_THAT(missing->advice,
+              testing::HasSubstr("doesn't count: table_llc_misses_count, table_simd_share_ratio. A row "
+                                 "with these columns can be forecast: perfcast import table"));
   ours.metrics = {{"wall_s", 1}};
   EXPECT_THAT(of_columns.forecast(ours, {}).error().expected, testing::HasSubstr("table_llc_misses_count"));
 }
