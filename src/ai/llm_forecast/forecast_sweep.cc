@@ -38,6 +38,11 @@ ForecastRow row_of(const LlmForecast& forecast, uint32_t device) {
   row.generates = forecast.generates;
   row.calibrated = forecast.calibrated;
   row.mode = forecast.prefill.mode;
+  const auto measured = [](const StepTime& step) {
+    return step.device_seconds > 0 ? step.measured_seconds / step.device_seconds : 0;
+  };
+  row.prefill_measured = measured(forecast.prefill);
+  row.token_measured = forecast.generates ? measured(forecast.token) : 0;
   row.prefill_s = forecast.prefill_s;
   row.prefill_lower_s = forecast.prefill.lower_s(kInterval90);
   row.prefill_upper_s = forecast.prefill.upper_s(kInterval90);
