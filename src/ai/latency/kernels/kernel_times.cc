@@ -12,7 +12,7 @@ namespace {
 // factor of e.
 constexpr double kShapeLogSd = 0.06, kOutsideLogSd = 0.1;
 // Further out a time isn't a measured one any more; without a form beside it nothing is said of it.
-constexpr double kMostOutside = 1.3862943611198906, kMostOutsideAlone = 0.6931471805599453;  // logs of 4 and 2
+constexpr double kMostOutside = 1.4, kMostOutsideAlone = 0.7;  // logs: four times, twice
 constexpr double kOwnNoise = 0.05;  // share of the residuals' variance that is of one measurement alone
 
 size_t place(KernelKind kind) { return static_cast<size_t>(kind); }
