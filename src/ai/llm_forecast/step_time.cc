@@ -46,6 +46,9 @@ VectorKind vector_kind(const LlmOperator& op) {
   }
 }
 
+// The power law by which databases draw the experts of tokens: routers of models aren't even.
+constexpr double kUsualSkew = 1.01;
+
 uint64_t product_tag(MathMode mode, bool weights) { return 1 + 2 * static_cast<uint64_t>(mode) + (weights ? 1 : 0); }
 uint64_t vector_tag(VectorKind kind) { return 64 + static_cast<uint64_t>(kind); }
 
@@ -214,7 +217,7 @@ OperatorTime StepTimer::experts(const LlmConfig& config, const LlmWorkload& work
       {KernelKind::kExperts,
        *format,
        {as_real(tokens), as_real(config.hidden), as_real(config.moe.expert_ffn), as_real(config.moe.active_experts),
-        as_real(config.moe.experts), as_real(workload.tensor_parallel), 1}});
+        as_real(config.moe.experts), as_real(workload.tensor_parallel), 1, kUsualSkew}});
 }
 
 OperatorTime StepTimer::fused_attention(double flops, double bytes, MathMode mode) const {

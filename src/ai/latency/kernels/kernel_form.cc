@@ -22,6 +22,7 @@ constexpr double kDecodeFillBytes = 4e6;
 constexpr double kCopies = 6;       // of a product's operands, in databases
 constexpr double kQueryRows = 128;  // of one tile of attention in prefill
 constexpr double kExpertRows = 128;
+constexpr double kSkewedDraws = 0.8;  // that many of evenly drawn experts does a skewed router visit
 
 // Constants of products, in the order of kProductNames.
 enum ProductConstant : size_t {
@@ -191,7 +192,11 @@ ExpertLoad expert_load(const KernelShape& shape) {
   const bool even = size[ExpertsAxis::kSkew] == 0;
   const double busiest = even ? 1 : 1 + 1.6 * (1 - 1 / parallel) / std::sqrt(own);
   const double rows = std::min(tokens * chosen / parallel * busiest, tokens * std::min(chosen, own));
-  const double drawn = own * (1 - std::exp(-(even ? 1 : 0.8) * rows / own));
+  if (even) return {rows, std::max(1.0, std::min(rows, own))};
+  // The experts of one token differ; those of the next ones may have been visited, the more so the more they are
+  // skewed.
+  const double first = std::min(chosen / parallel, own);
+  const double drawn = first + (own - first) * (1 - std::exp(-kSkewedDraws * std::max(0.0, rows - first) / own));
   return {rows, std::max(1.0, std::min({drawn, rows, own}))};
 }
 

@@ -80,13 +80,16 @@ TEST(KernelForm, WindowsAndContextsOfAttention) {
 }
 
 TEST(KernelForm, ExpertsReadWhatTheirTokensVisit) {
-  const auto experts = [](double tokens, double parallel) {
-    return KernelShape{KernelKind::kExperts, KernelFormat::kHalf, {tokens, 2048, 768, 8, 128, 1, parallel, 0}};
+  const auto experts = [](double tokens, double parallel, double skew = 0) {
+    return KernelShape{KernelKind::kExperts, KernelFormat::kHalf, {tokens, 2048, 768, 8, 128, 1, parallel, skew}};
   };
   const double one = 3.0 * 2048 * 768 * 2;
   EXPECT_NEAR(kernel_bytes(experts(1e6, 1)), 128 * one, 1);
   EXPECT_NEAR(kernel_bytes(experts(1e6, 8)), 16 * one, 1);
-  EXPECT_NEAR(kernel_bytes(experts(1, 1)) / one, 128 * (1 - std::exp(-8.0 / 128)), 1e-9);
+  EXPECT_NEAR(kernel_bytes(experts(1, 1)) / one, 8, 1e-9);
+  EXPECT_NEAR(kernel_bytes(experts(1, 1, 1.2)) / one, 8, 1e-9);
+  EXPECT_NEAR(kernel_bytes(experts(16, 1)) / one, 128, 1e-9);  // in turn
+  EXPECT_NEAR(kernel_bytes(experts(16, 1, 1.2)) / one, 8 + 120 * (1 - std::exp(-0.8 * 120 / 128)), 1e-9);
   EXPECT_LT(seconds(experts(16, 1)), seconds(experts(4096, 1)));
 }
 
