@@ -38,8 +38,10 @@ ForecastRow row_of(const LlmForecast& forecast, uint32_t device) {
   row.generates = forecast.generates;
   row.calibrated = forecast.calibrated;
   row.mode = forecast.prefill.mode;
-  const auto measured = [](const StepTime& step) {
-    return step.device_seconds > 0 ? step.measured_seconds / step.device_seconds : 0;
+  // An engine's own times hold no kernel's.
+  const auto measured = [&](const StepTime& step) {
+    return forecast.basis != TimeBasis::kEngine && step.device_seconds > 0 ? step.measured_seconds / step.device_seconds
+                                                                           : 0;
   };
   row.prefill_measured = measured(forecast.prefill);
   row.token_measured = forecast.generates ? measured(forecast.token) : 0;
