@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include "ai/engine/engine_bundle.h"
+#include "ai/latency/kernels/kernel_bundle_file.h"
 #include "ai/latency/model/half_precision_file.h"
 #include "ai/llm/model_catalogue.h"
 #include "ai/llm_forecast/forecast_sweep.h"
@@ -19,6 +20,7 @@ LearnedDevices devices_here() {
   LearnedBundles bundles;
   bundles.gpu = *parse_gpu_bundle(*read_file(data + "bundles/gpu-latency.json"), "gpu-latency.json");
   bundles.half = *read_half_precision(data + "bundles/half-precision.json");
+  bundles.kernels = std::make_shared<const KernelBundle>(*read_kernel_bundle(data + "bundles/kernels.json"));
   return {*read_device_catalogue(data + "devices/devices.json"), std::move(bundles)};
 }
 

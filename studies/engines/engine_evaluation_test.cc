@@ -16,6 +16,7 @@ class NoDevices : public DeviceProvider {
   }
   std::vector<std::string> names() const override { return {}; }
   Status calibrate(const std::vector<CalibrationRun>&) override { return {}; }
+  Status calibrate_kernels(KernelDatabase&) override { return {}; }
 };
 
 // Four devices, three models, on two servers each: rows obey the rules' constants; those of one device take `slower`

@@ -168,7 +168,8 @@ ClaimPeak dense_peak(const DeviceFacts& device, const std::optional<ClaimPrecisi
 }
 
 bool has_sparse_units(const DeviceFacts& device) {
-  constexpr std::array<std::string_view, 5> kWith = {"ampere", "ada", "hopper", "blackwell", "cdna3"};
+  constexpr std::array<std::string_view, 6> kWith = {"ampere",          "ada",  "hopper", "blackwell",
+                                                     "blackwell-ultra", "cdna3"};
   return std::find(kWith.begin(), kWith.end(), device.generation) != kWith.end();
 }
 

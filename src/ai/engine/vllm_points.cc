@@ -16,6 +16,7 @@
 #include "base/statistics.h"
 #include "base/table_row.h"
 #include "base/text.h"
+#include "base/version_number.h"
 
 namespace perfcast::ai {
 namespace {
@@ -55,15 +56,6 @@ std::optional<PointStrategy> strategy_of(const std::string& text) {
   if (text == "constant") return PointStrategy::kConstant;
   if (text == "throughput") return PointStrategy::kThroughput;
   return std::nullopt;
-}
-
-// "0.27.1" -> {0, 27, 1}; what isn't a number counts as 0.
-std::vector<int64_t> version_parts(const std::string& version) {
-  std::vector<int64_t> parts;
-  for (const std::string& part : split(version, '.')) {
-    parts.push_back(static_cast<int64_t>(parse_number(part).value_or(0)));
-  }
-  return parts;
 }
 
 // What is measured: rows that differ in nothing but the version repeat each other.

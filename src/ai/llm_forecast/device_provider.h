@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ai/latency/kernels/kernel_database.h"
 #include "ai/latency/model/operator_time.h"
 #include "ai/llm_forecast/calibration_runs.h"
 #include "base/result.h"
@@ -22,6 +23,10 @@ class DeviceProvider {
   // Times measured by the user; models found from now on are fitted to them. "unknown-device" names the row's device,
   // "no-calibration" where this provider can't learn.
   virtual Status calibrate(const std::vector<CalibrationRun>& runs) = 0;
+  // Kernels measured by the user. What can't be used is left out of it and counted: systems that are no device here,
+  // times that the device's facts rule out. "bad-calibration" where most times of a device and operator are ruled out,
+  // as in another unit; "no-kernels" where nothing is left.
+  virtual Status calibrate_kernels(KernelDatabase& database) = 0;
 };
 
 }  // namespace perfcast::ai

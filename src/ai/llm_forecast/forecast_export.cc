@@ -119,6 +119,10 @@ ReportTable forecast_table(const LlmForecastReport& report, Form form) {
   const auto of = [&rows](auto ForecastRow::*member) {
     return [&rows, member](size_t i) { return ReportValue(rows[i].*member); };
   };
+  // Absent where no kernel was measured on the device.
+  const auto share = [&rows](double ForecastRow::*member) {
+    return [&rows, member](size_t i) { return rows[i].*member > 0 ? ReportValue(rows[i].*member) : ReportValue(); };
+  };
   // People get no times of what does not fit.
   const auto hidden = [&rows, form](size_t i) { return form == Form::kText && rows[i].memory_known && !rows[i].fits; };
   const auto timed = [&rows, hidden](auto ForecastRow::*member) {
@@ -165,6 +169,8 @@ ReportTable forecast_table(const LlmForecastReport& report, Form form) {
        {"host_level", "", kNumber,
         [&](size_t i) { return with_engine(i) ? ReportValue(report.engine(rows[i]).host.level) : ReportValue(); }},
        {"client_token_s", "", kSeconds, of(&ForecastRow::client_token_s)},
+       {"prefill_measured_share", "", kNumber, share(&ForecastRow::prefill_measured)},
+       {"token_measured_share", "", kNumber, share(&ForecastRow::token_measured)},
        {"prefill_lower_s", "", kSeconds, of(&ForecastRow::prefill_lower_s)},
        {"prefill_upper_s", "", kSeconds, of(&ForecastRow::prefill_upper_s)},
        {"prefill_roofline_s", "", kSeconds, of(&ForecastRow::prefill_roofline_s)},

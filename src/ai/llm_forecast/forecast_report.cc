@@ -142,6 +142,15 @@ std::vector<std::string> notes_of(const LlmForecastReport& report) {
         "needs less");
   }
   add_engine_notes(report, notes);
+  for (const uint32_t device : seen) {
+    const auto row =
+        std::ranges::find_if(report.result.rows, [&](const ForecastRow& each) { return each.device == device; });
+    if (row->basis == TimeBasis::kEngine || !(row->prefill_measured + row->token_measured > 0)) continue;
+    notes.push_back(
+        fmt::format("kernels measured on {} stand behind {:.0f}% of its kernels' time for the prompt{}",
+                    report.device(*row).name, 100 * row->prefill_measured,
+                    row->generates ? fmt::format(" and {:.0f}% for a token", 100 * row->token_measured) : ""));
+  }
   if (!unmeasured.empty()) {
     notes.push_back("uncalibrated: nobody measured " + join(unmeasured, ", ") +
                     " here; their times follow from data sheets or from devices like them");

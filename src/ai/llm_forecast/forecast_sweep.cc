@@ -38,6 +38,13 @@ ForecastRow row_of(const LlmForecast& forecast, uint32_t device) {
   row.generates = forecast.generates;
   row.calibrated = forecast.calibrated;
   row.mode = forecast.prefill.mode;
+  // An engine's own times hold no kernel's.
+  const auto measured = [&](const StepTime& step) {
+    return forecast.basis != TimeBasis::kEngine && step.device_seconds > 0 ? step.measured_seconds / step.device_seconds
+                                                                           : 0;
+  };
+  row.prefill_measured = measured(forecast.prefill);
+  row.token_measured = forecast.generates ? measured(forecast.token) : 0;
   row.prefill_s = forecast.prefill_s;
   row.prefill_lower_s = forecast.prefill.lower_s(kInterval90);
   row.prefill_upper_s = forecast.prefill.upper_s(kInterval90);

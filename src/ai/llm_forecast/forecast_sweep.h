@@ -21,6 +21,7 @@ struct ForecastRow {
   double request_s = 0, output_per_s = 0, client_token_s = 0;
   double model_bytes = 0, memory_bytes = 0, missing_bytes = 0;
   double power_w = 0, energy_j_per_million = 0, cost_per_million = 0;
+  double prefill_measured = 0, token_measured = 0;  // share of the kernels' time that was measured on this device
   double energy_lower_j_per_million = 0, energy_upper_j_per_million = 0;  // 90%; of modelled power alone
   Bound prefill_bound = Bound::kCompute, token_bound = Bound::kCompute;
   MathMode mode = MathMode::kFp32;

@@ -221,5 +221,51 @@ TEST(LearnedDevices, IntervalsOfAnUnmeasuredDeviceAreThoseOfDevicesLeftOut) {
   EXPECT_EQ((*calibrated)->step_log_error(MathMode::kFp32), 0.19);
 }
 
+TEST(LearnedDevices, MeasuredKernelsAreTheirTimes) {
+  DeviceFacts device = half_device();
+  device.clock_hz = kUnknown;  // no form beside them: logs of times alone
+  const KernelShape product{KernelKind::kProduct, KernelFormat::kHalf, {64, 4096, 4096}};
+  const KernelShape attention{KernelKind::kDecode, KernelFormat::kHalf, {8, 1024, 32, 8, 128, 0}};
+  const auto model = learned_model(device, bundles(), {}, {{product, 5e-3}, {attention, 2e-3}});
+  ASSERT_TRUE(model);
+  const OperatorTime time = (*model)->product({1, 64, 4096, 4096, true}, MathMode::kHalf, 2.0 * 4096 * 4096);
+  EXPECT_DOUBLE_EQ(time.seconds, 5e-3);
+  EXPECT_TRUE(time.measured);
+  EXPECT_DOUBLE_EQ((*model)->kernel(attention).seconds, 2e-3);
+  // Packed weights, two activations and other heads are other kernels.
+  EXPECT_FALSE((*model)->product({1, 64, 4096, 4096, true}, MathMode::kHalf, 0.5 * 4096 * 4096).measured);
+  EXPECT_FALSE((*model)->product({1, 64, 4096, 4096, false}, MathMode::kHalf, 0).measured);
+  EXPECT_TRUE(
+      std::isnan((*model)->kernel({KernelKind::kDecode, KernelFormat::kHalf, {8, 1024, 32, 8, 64, 0}}).seconds));
+}
+
+TEST(LearnedDevices, DatabasesAreHeldAgainstTheFacts) {
+  DeviceFacts device = half_device();
+  device.aliases = {"mine"};
+  KernelDatabase database;
+  database.systems = {"mine", "stranger"};
+  database.libraries = {""};
+  const auto add = [&](uint32_t system, double m, double seconds) {
+    database.kernels.push_back({system, 0, {KernelKind::kProduct, KernelFormat::kHalf, {m, 4096, 4096}}, seconds});
+  };
+  for (const double m : {64, 128, 256}) add(0, m, 1e-3);
+  add(0, 65536, 1e-6);  // 2 PFLOP in a microsecond
+  add(1, 64, 1e-3);
+  LearnedDevices devices({{device}}, bundles());
+  ASSERT_TRUE(devices.calibrate_kernels(database));
+  ASSERT_EQ(database.left_out.size(), 2u);
+  EXPECT_NE(database.left_out[0].reason.find("too short for its peak"), std::string::npos);
+  EXPECT_NE(database.left_out[1].reason.find("'stranger' is no device"), std::string::npos);
+  const auto model = devices.find("mine");
+  ASSERT_TRUE(model);
+  EXPECT_TRUE((*model)->product({1, 64, 4096, 4096, true}, MathMode::kHalf, 2.0 * 4096 * 4096).measured);
+
+  for (MeasuredKernel& kernel : database.kernels) kernel.seconds *= 1e3;  // read as ms, and in us
+  LearnedDevices again({{device}}, bundles());
+  const Status wrong = again.calibrate_kernels(database);
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, "bad-calibration");
+}
+
 }  // namespace
 }  // namespace perfcast::ai

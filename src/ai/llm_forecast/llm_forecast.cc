@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kMostOutput = int64_t{1} << 30;
 constexpr int64_t kMostDegrees = 4096;  // tried; no model has more heads
+constexpr double kMostMeasured = 0.5;   // of the kernels' time: the rest are norms and other small ones
 constexpr double kMillion = 1e6, kHour_s = 3600;
 
 double real(int64_t value) { return static_cast<double>(value); }
@@ -175,6 +176,13 @@ Status LlmForecaster::forecast(const LlmRequest& request, LlmForecast& forecast)
   } else {
     forecast.calibrated = device.calibrated(forecast.prefill.mode, sequences * real(request.sequence)) &&
                           (!forecast.generates || device.calibrated(forecast.token.mode, sequences));
+  }
+  // Kernels of this very device stand behind most of the work.
+  const auto on_kernels = [](const StepTime& step) {
+    return step.measured_seconds > kMostMeasured * step.device_seconds;
+  };
+  if (forecast.basis != TimeBasis::kEngine) {
+    forecast.calibrated |= on_kernels(forecast.prefill) && (!forecast.generates || on_kernels(forecast.token));
   }
   finish(forecast);
   return {};

@@ -46,8 +46,37 @@ VectorKind vector_kind(const LlmOperator& op) {
   }
 }
 
+// The power law by which databases draw the experts of tokens: routers of models aren't even.
+constexpr double kUsualSkew = 1.01;
+
 uint64_t product_tag(MathMode mode, bool weights) { return 1 + 2 * static_cast<uint64_t>(mode) + (weights ? 1 : 0); }
 uint64_t vector_tag(VectorKind kind) { return 64 + static_cast<uint64_t>(kind); }
+
+// A kernel's key has room for five sizes beside its tag: the others are small whole numbers.
+OperatorKey kernel_key(const KernelShape& shape) {
+  const auto& size = shape.size;
+  const uint64_t tag = 128 + 4 * static_cast<uint64_t>(shape.kind) + static_cast<uint64_t>(shape.format);
+  if (shape.kind == KernelKind::kExperts) {
+    return {tag + (static_cast<uint64_t>(size[ExpertsAxis::kExperts]) << 8) +
+                (static_cast<uint64_t>(size[ExpertsAxis::kChosen]) << 36),
+            {size[ExpertsAxis::kTokens], size[ExpertsAxis::kHidden], size[ExpertsAxis::kInner],
+             size[ExpertsAxis::kTensorParallel], size[ExpertsAxis::kExpertParallel]}};
+  }
+  return {tag + (static_cast<uint64_t>(size[AttentionAxis::kHeadDim]) << 8) +
+              (static_cast<uint64_t>(size[AttentionAxis::kWindow]) << 32),
+          {size[AttentionAxis::kBatch], size[AttentionAxis::kLength], size[AttentionAxis::kHeads],
+           size[AttentionAxis::kKvHeads], 0}};
+}
+
+std::optional<KernelFormat> kernel_format(Precision precision) {
+  if (precision == Precision::kFp16 || precision == Precision::kBf16) return KernelFormat::kHalf;
+  if (precision == Precision::kFp8) return KernelFormat::kFp8;
+  return std::nullopt;
+}
+
+bool is_expert_kernel(const LlmOperator& op) {
+  return op.name >= OperatorName::kExpertGateUp && op.name <= OperatorName::kExpertCombine;
+}
 
 }  // namespace
 
@@ -133,6 +162,7 @@ struct StepTimer::Sums {
   void add(StepTime& step, OperatorClass operator_class, const OperatorTime& time, double count, double log_error) {
     const double seconds = time.seconds * count;
     step.device_seconds += seconds;
+    if (time.measured) step.measured_seconds += seconds;
     step.launch_seconds += time.launch_seconds * count;
     step.parts[static_cast<size_t>(operator_class)][static_cast<size_t>(time.bound)] += seconds;
     error += seconds * log_error;
@@ -154,6 +184,40 @@ OperatorTime StepTimer::product(const ProductShape& shape, MathMode mode, double
 OperatorTime StepTimer::vector(const VectorShape& shape, double bytes_per_value) {
   const OperatorKey key{vector_tag(shape.kind), {shape.rows, shape.columns, bytes_per_value, 0, 0}};
   return memo_.find_or(key, [&] { return model_->vector(shape, bytes_per_value); });
+}
+
+OperatorTime StepTimer::kernel(const KernelShape& shape) {
+  return memo_.find_or(kernel_key(shape), [&] { return model_->kernel(shape); });
+}
+
+// Of whole prompts, or of one token after a cache.
+OperatorTime StepTimer::attention(const LlmConfig& config, const LlmWorkload& workload, const LlmOperator& scores,
+                                  MathMode mode) {
+  const auto format = kernel_format(workload.kv);
+  const bool prompt = scores.m > 1;
+  if (!format || mode != MathMode::kHalf || config.has_mla() || !config.has_cache() ||
+      (prompt && !workload.skip_masked)) {
+    return {kUnknown};
+  }
+  const ModelShard shard = shard_of(config, workload.tensor_parallel);
+  const int64_t window = scores.name == OperatorName::kWindowScores ? config.sliding_window : 0;
+  const int64_t length = prompt || workload.context == 0 ? workload.sequence : workload.context;
+  return kernel({prompt ? KernelKind::kPrefill : KernelKind::kDecode,
+                 *format,
+                 {as_real(workload.batch), as_real(length), as_real(shard.heads), as_real(shard.kv_heads),
+                  as_real(config.head_dim), as_real(window < length ? window : 0)}});
+}
+
+OperatorTime StepTimer::experts(const LlmConfig& config, const LlmWorkload& workload, MathMode mode) {
+  const auto format = kernel_format(workload.weights);
+  const bool computes = mode == (format == KernelFormat::kFp8 ? MathMode::kFp8 : MathMode::kHalf);
+  if (!format || !computes || workload.weight_bits_per_value || !config.gated_ffn) return {kUnknown};
+  const int64_t tokens = workload.batch * (workload.phase == LlmPhase::kDecode ? 1 : workload.sequence);
+  return kernel(
+      {KernelKind::kExperts,
+       *format,
+       {as_real(tokens), as_real(config.hidden), as_real(config.moe.expert_ffn), as_real(config.moe.active_experts),
+        as_real(config.moe.experts), as_real(workload.tensor_parallel), 1, kUsualSkew}});
 }
 
 OperatorTime StepTimer::fused_attention(double flops, double bytes, MathMode mode) const {
@@ -214,10 +278,27 @@ Status StepTimer::time(const LlmConfig& config, const LlmWorkload& workload, con
   const int64_t group = group_of(config, workload);
   Sums sums;
   double fused_flops = 0, fused_bytes = 0;  // of scores and softmax that wait for their values
+  OperatorTime known{kUnknown};             // of the kernel that the operators at hand are one part of
+  bool known_experts = false;
   for (const LlmOperator& op : graph) {
     const double count = as_real(op.count);
     OperatorTime time;
     double log_error = product_error;
+    if (is_expert_kernel(op) && op.pass == OperatorPass::kForward) {
+      const bool first = op.name == OperatorName::kExpertGateUp || op.name == OperatorName::kExpertGate;
+      if (first) {
+        known = experts(config, workload, modes->product);
+        known_experts = std::isfinite(known.seconds);
+      }
+      if (known_experts) {
+        if (op.kind == OperatorKind::kGemm) {
+          sums.product_flops += 2 * op.total_macs();
+          sums.held_bytes += op.weight_bytes * count;
+        }
+        if (first) sums.add(step, class_of(op), known, count, known.log_error);
+        continue;
+      }
+    }
     switch (op.kind) {
       case OperatorKind::kGemm:
         time = product(
@@ -236,8 +317,13 @@ Status StepTimer::time(const LlmConfig& config, const LlmWorkload& workload, con
         }
         fused_flops += op.flops;
         fused_bytes += op.bytes();
-        if (op.kind == OperatorKind::kAttentionScores && op.pass == OperatorPass::kForward) continue;
-        time = fused_attention(fused_flops, fused_bytes, modes->attention);
+        if (op.kind == OperatorKind::kAttentionScores && op.pass == OperatorPass::kForward) {
+          known = attention(config, workload, op, modes->attention);
+          continue;
+        }
+        time = std::isfinite(known.seconds) && op.pass == OperatorPass::kForward
+                   ? known
+                   : fused_attention(fused_flops, fused_bytes, modes->attention);
         log_error = std::max(product_error, kAttentionLogError);
         fused_flops = fused_bytes = 0;
         break;

@@ -39,8 +39,8 @@ enum class LaunchMode : uint8_t {
   kGraph,   // recorded once (CUDA graphs): a step takes all kernels and one launch
 };
 
-// A fused attention kernel: max(operations / (peak * 0.5), bytes of queries, cache and result / (bandwidth * 0.7)).
-// Not learned: there are no public times of such kernels in the data that models are fitted to.
+// A fused attention kernel of which the model knows nothing: max(operations / (peak * 0.5), bytes of queries, cache and
+// result / (bandwidth * 0.7)).
 inline constexpr double kAttentionCompute = 0.5;
 inline constexpr double kAttentionMemory = 0.7;
 inline constexpr double kAttentionLogError = 0.3;
@@ -62,12 +62,13 @@ struct StepSettings {
 };
 
 struct StepTime {
-  double seconds = 0;         // of the step
-  double device_seconds = 0;  // all kernels, one after the other
-  double launch_seconds = 0;  // all launches
-  double log_sd = 0;          // standard deviation of the log of `seconds`
-  double roofline_s = 0;      // no execution is faster: the longest of operations at the peak, weights and cache at the
-                              // bandwidth (less what the last cache may hold), bytes sent at the link; NaN: not known
+  double seconds = 0;           // of the step
+  double device_seconds = 0;    // all kernels, one after the other
+  double measured_seconds = 0;  // of these the kernels that were measured on this device
+  double launch_seconds = 0;    // all launches
+  double log_sd = 0;            // standard deviation of the log of `seconds`
+  double roofline_s = 0;  // no execution is faster: the longest of operations at the peak, weights and cache at the
+                          // bandwidth (less what the last cache may hold), bytes sent at the link; NaN: not known
   // What its operations take at the peak, and weights and cache (less what the last cache may hold) at the bandwidth.
   double compute_s = kUnknown, memory_s = kUnknown;
   MathMode mode = MathMode::kFp32;  // of products with weights
@@ -112,6 +113,10 @@ class StepTimer {
   struct Sums;
   OperatorTime product(const ProductShape& shape, MathMode mode, double operand_bytes);
   OperatorTime vector(const VectorShape& shape, double bytes_per_value);
+  OperatorTime kernel(const KernelShape& shape);
+  OperatorTime attention(const LlmConfig& config, const LlmWorkload& workload, const LlmOperator& scores,
+                         MathMode mode);
+  OperatorTime experts(const LlmConfig& config, const LlmWorkload& workload, MathMode mode);
   OperatorTime fused_attention(double flops, double bytes, MathMode mode) const;
   OperatorTime collective(const LlmOperator& op, int64_t devices) const;
   OperatorTime eager_attention(const LlmOperator& op, int64_t group, MathMode mode);

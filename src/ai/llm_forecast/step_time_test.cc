@@ -201,5 +201,57 @@ TEST(OperatorMemo, RemembersGrowsAndStaysWithinItsBounds) {
   }
 }
 
+// A device that knows every kernel of attention and experts: one second each.
+class KnownKernels : public LatencyModel {
+ public:
+  const DeviceFacts& device() const override { return base_->device(); }
+  bool calibrated(MathMode, double) const override { return false; }
+  bool supports(MathMode mode) const override { return base_->supports(mode); }
+  OperatorTime product(const ProductShape& shape, MathMode mode, double weight_bytes) const override {
+    return base_->product(shape, mode, weight_bytes);
+  }
+  OperatorTime kernel(const KernelShape& shape) const override {
+    asked.push_back(shape);
+    return {1, 0, Bound::kMemory, 0.05, true};
+  }
+  OperatorTime vector(const VectorShape& shape, double bytes_per_value) const override {
+    return base_->vector(shape, bytes_per_value);
+  }
+  double log_error(MathMode) const override { return 0.1; }
+  mutable std::vector<KernelShape> asked;
+
+ private:
+  std::shared_ptr<const LatencyModel> base_ = roofline(datacenter_gpu());
+};
+
+TEST(StepTime, KernelsThatAreKnownStandForTheirOperators) {
+  const auto model = std::make_shared<KnownKernels>();
+  const auto step_of = [&](const LlmConfig& config, const LlmWorkload& workload) {
+    OperatorGraph graph;
+    EXPECT_TRUE(build_operators(config, workload, graph));
+    StepTimer timer(model);
+    StepTime step;
+    EXPECT_TRUE(timer.time(config, workload, graph, step));
+    return step;
+  };
+  const StepTime token = step_of(tiny_llama(), decode(32, 3));
+  EXPECT_EQ(token.seconds_of(OperatorClass::kAttention), 2);  // two layers
+  EXPECT_EQ(token.measured_seconds, 2);
+  ASSERT_EQ(model->asked.size(), 1u);
+  EXPECT_EQ(model->asked[0], (KernelShape{KernelKind::kDecode, KernelFormat::kHalf, {3, 32, 4, 2, 16, 0}}));
+  step_of(tiny_llama(), prefill(64));
+  EXPECT_EQ(model->asked[1], (KernelShape{KernelKind::kPrefill, KernelFormat::kHalf, {1, 64, 4, 2, 16, 0}}));
+
+  const auto mixtral = load_model("mixtral-8x7b");
+  ASSERT_TRUE(mixtral);
+  model->asked.clear();
+  const StepTime experts = step_of(*mixtral, decode(128, 4));
+  ASSERT_EQ(model->asked.size(), 2u);
+  EXPECT_EQ(model->asked[1],
+            (KernelShape{KernelKind::kExperts, KernelFormat::kHalf, {4, 4096, 14336, 2, 8, 1, 1, 1.01}}));
+  EXPECT_GT(experts.seconds_of(OperatorClass::kExperts), 32);  // a second in each layer, and the router
+  EXPECT_LT(experts.seconds_of(OperatorClass::kExperts), 32.1);
+}
+
 }  // namespace
 }  // namespace perfcast::ai

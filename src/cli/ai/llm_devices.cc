@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ai/latency/kernels/kernel_bundle_file.h"
 #include "ai/latency/model/half_precision_file.h"
 #include "ai/llm_forecast/learned_devices.h"
 #include "base/file.h"
@@ -50,6 +51,9 @@ Result<std::unique_ptr<ai::DeviceProvider>> open_devices(const std::string& devi
   auto half = ai::read_half_precision(shipped_file("bundles/half-precision.json"));
   if (!half) return half.error();
   bundles.half = *std::move(half);
+  auto kernels = ai::read_kernel_bundle(shipped_file("bundles/kernels.json"));
+  if (!kernels) return kernels.error();
+  bundles.kernels = std::make_shared<const ai::KernelBundle>(*std::move(kernels));
   return std::unique_ptr<ai::DeviceProvider>(
       std::make_unique<ai::LearnedDevices>(std::move(devices), std::move(bundles)));
 }

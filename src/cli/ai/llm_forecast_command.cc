@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "ai/llm/model_catalogue.h"
@@ -15,6 +14,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "cli/ai/llm_calibrate.h"
 #include "cli/ai/llm_command.h"
 #include "cli/ai/llm_cpu_forecast.h"
 #include "cli/ai/llm_devices.h"
@@ -25,8 +25,6 @@
 
 namespace perfcast::cli {
 namespace {
-
-constexpr size_t kCalibrationLimit = size_t{64} << 20;
 
 struct ForecastArguments {
   std::string model, device_file, calibrate, svg;
@@ -156,16 +154,9 @@ Result<std::vector<ai::ForecastDevice>> devices_of(const ai::DeviceProvider& pro
 }
 
 // What was timed of a device is said of its kernels: they stand for its work.
-void take_timed(const ai::DeviceProvider& provider, const std::vector<ai::CalibrationRun>& runs,
-                std::vector<ai::ForecastDevice>& devices) {
-  std::set<std::string> timed;
-  for (const ai::CalibrationRun& run : runs) timed.insert(run.device);
-  for (const std::string& name : timed) {
-    const auto model = provider.find(name);
-    if (!model) continue;
-    for (ai::ForecastDevice& device : devices) {
-      if (device.model->device().name == (*model)->device().name) device.terms.engine.kernels = true;
-    }
+void take_timed(const std::vector<std::string>& timed, std::vector<ai::ForecastDevice>& devices) {
+  for (ai::ForecastDevice& device : devices) {
+    if (std::ranges::find(timed, device.model->device().name) != timed.end()) device.terms.engine.kernels = true;
   }
 }
 
@@ -205,22 +196,7 @@ Result<ai::EngineTerms> engine_terms(const ForecastArguments& arguments) {
   return ai::EngineTerms();
 }
 
-Result<std::vector<ai::CalibrationRun>> calibrate(ai::DeviceProvider& provider, const std::string& path) {
-  if (path.empty()) return std::vector<ai::CalibrationRun>();
-  const auto text = read_file(path, kCalibrationLimit);
-  if (!text) return text.error();
-  std::string form;
-  const auto runs = ai::parse_calibration_runs(*text, path, &form);
-  if (!runs) return runs.error();
-  note_form(path, form);
-  const Status status = provider.calibrate(*runs);
-  if (status) return *runs;
-  Error error = status.error();
-  error.where = error.where.empty() ? path : path + ": " + error.where;
-  return error;
-}
-
-Result<ai::LlmForecastReport> report_of(ai::DeviceProvider& provider, const ForecastArguments& arguments) {
+Result<ai::LlmForecastReport> report_of(ai::DeviceProvider& provider, const ForecastArguments& arguments, bool quiet) {
   if (arguments.model.empty()) {
     return usage_error(
         "bad-usage", "no model is named", "perfcast llm forecast",
@@ -233,7 +209,7 @@ Result<ai::LlmForecastReport> report_of(ai::DeviceProvider& provider, const Fore
   if (!config) return as_named_file(config.error(), true);
   const auto grid = grid_of(*config, arguments);
   if (!grid) return grid.error();
-  const auto timed = calibrate(provider, arguments.calibrate);
+  const auto timed = calibrate_devices(provider, arguments.calibrate, quiet);
   if (!timed) return timed.error();
   auto devices = devices_of(provider, arguments);
   if (!devices) return devices.error();
@@ -241,7 +217,7 @@ Result<ai::LlmForecastReport> report_of(ai::DeviceProvider& provider, const Fore
   if (!engine) return engine.error();
   if (engine->profile) {
     for (ai::ForecastDevice& device : *devices) device.terms.engine = *engine;
-    take_timed(provider, *timed, *devices);
+    take_timed(*timed, *devices);
     if (Status status = take_hosts(arguments.engine, provider, *devices); !status) return status.error();
   } else if (!arguments.engine.hosts.empty()) {
     return usage_error("bad-usage", "a host, and no engine that runs on it", "--host",
@@ -337,7 +313,7 @@ int run_forecast(const CommandContext& context, const ForecastArguments& argumen
         : ai::device_list_text(**provider);
     return write(text);
   }
-  const auto report = report_of(**provider, arguments);
+  const auto report = report_of(**provider, arguments, common.quiet);
   if (!report && report.error().code == "unknown-device") {
     const auto are_all = are_cpus(list_of(arguments.on), **provider);
     if (!are_all) return report_error(are_all.error(), common);
@@ -413,9 +389,10 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
   add_advanced(
       *verb, "--power-w", arguments->powers, "DEVICE=W",
       "The watts of one device: DEVICE=300, or 300 for all. Default: modelled from the power in its data sheet.");
-  add_advanced(*verb, "--calibrate", arguments->calibrate, "FILE",
+  add_advanced(*verb, "--calibrate", arguments->calibrate, "PATH",
                "Calibrates the forecast by products timed on a device: CSV with the columns "
-               "device,kind,batch,m,k,n,precision,latency_s.");
+               "device,kind,batch,m,k,n,precision,latency_s; or by a folder of tables of measured kernels "
+               "(perfcast help llm).");
   add_advanced(*verb, "--svg", arguments->svg, "FILE", "Draws throughput against latency into this file.");
   add_advanced(*verb, "--csv", arguments->csv, "Prints one line of CSV per configuration.");
   add_common_options(*verb, context, kQuietOption);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string_view>
 
+#include "ai/latency/model/kernel_shape.h"
 #include "machine/facts/device_facts.h"
 
 namespace perfcast::ai {
@@ -38,6 +39,7 @@ struct OperatorTime {
   Bound bound = Bound::kCompute;
   // A standard deviation of the log of `seconds`; not-a-number: the model's log_error() of the mode.
   double log_error = kUnknown;
+  bool measured = false;  // on this device, at this shape or between such ones
 };
 
 // The models of one device. Times are for whole devices, one operator at a time.
@@ -55,6 +57,9 @@ class LatencyModel {
   // `bytes_per_value` of what moves through memory besides weights; weight bytes are given, since they may be packed.
   virtual OperatorTime product(const ProductShape& shape, MathMode mode, double weight_bytes) const = 0;
   virtual OperatorTime vector(const VectorShape& shape, double bytes_per_value) const = 0;
+  // Of a kernel that does what several operators stand for: fused attention, a layer's experts. Not-a-number where the
+  // model knows no such kernel.
+  virtual OperatorTime kernel(const KernelShape& /*shape*/) const { return {kUnknown}; }
   // A standard deviation of log time of `mode`'s products that it has not seen, for intervals.
   virtual double log_error(MathMode mode) const = 0;
   // Of a whole model's step of such products: its time errs by no less than this, whatever its operators say.
