@@ -14,10 +14,10 @@
 namespace perfcast::ai {
 namespace {
 
-constexpr int64_t kRequests = 1'000'000;
+constexpr int64_t kMillion = 1'000'000, kWithPrefixes = 100'000;
 
 // `load`: of what one replica can do, roughly.
-void serve_million(benchmark::State& state, int64_t replicas, double load, int64_t turns) {
+void serve_requests(benchmark::State& state, int64_t requests, int64_t replicas, double load, int64_t turns) {
   const EngineProfile profile = engine_test::profile();
   const EngineWork work = engine_test::work();
   const DeviceFacts device = engine_test::device();
@@ -26,7 +26,7 @@ void serve_million(benchmark::State& state, int64_t replicas, double load, int64
   const auto limits = default_limits(profile, work, device);
   if (!limits) return state.SkipWithError("no limits");
   TraceShape shape;
-  shape.requests = kRequests;
+  shape.requests = requests;
   shape.log_spread = 0.8;
   shape.rate_per_s = load * static_cast<double>(replicas) / static_cast<double>(turns);
   shape.turns = turns;
@@ -44,16 +44,20 @@ void serve_million(benchmark::State& state, int64_t replicas, double load, int64
     state.counters["running"] = summary.mean_running;
     state.counters["first_token_p95_s"] = summary.first_token.p95;
   }
-  state.SetItemsProcessed(state.iterations() * kRequests);
+  state.SetItemsProcessed(state.iterations() * requests);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   state.counters["peak_mib"] = static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-BENCHMARK_CAPTURE(serve_million, one_replica_light, 1, 5.0, 1)->Unit(benchmark::kMillisecond)->Iterations(1);
-BENCHMARK_CAPTURE(serve_million, one_replica_full, 1, 25.0, 1)->Unit(benchmark::kMillisecond)->Iterations(1);
-BENCHMARK_CAPTURE(serve_million, eight_replicas, 8, 15.0, 1)->Unit(benchmark::kMillisecond)->Iterations(1);
-BENCHMARK_CAPTURE(serve_million, eight_replicas_turns, 8, 10.0, 4)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(serve_requests, million_light, kMillion, 1, 5.0, 1)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(serve_requests, million_full, kMillion, 1, 25.0, 1)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(serve_requests, million_on_eight, kMillion, 8, 15.0, 1)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+BENCHMARK_CAPTURE(serve_requests, turns_on_eight, kWithPrefixes, 8, 10.0, 4)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
 
 }  // namespace
 }  // namespace perfcast::ai

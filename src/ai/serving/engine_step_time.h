@@ -3,8 +3,8 @@
 
 #include "ai/engine/engine_profile.h"
 #include "ai/engine/engine_step.h"
+#include "ai/serving/batch_time.h"
 #include "ai/serving/replica.h"
-#include "ai/serving/step_time.h"
 #include "base/result.h"
 
 namespace perfcast::ai {
@@ -14,7 +14,7 @@ struct StepScale {
   double tokens = 1, prompts = 1;
 };
 
-class EngineStepTime final : public StepTime {
+class EngineStepTime final : public BatchTime {
  public:
   // All must outlive it; the device is checked (check_engine_device).
   EngineStepTime(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,

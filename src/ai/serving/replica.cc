@@ -57,7 +57,7 @@ double GapHistogram::quantile(double probability) const {
   return kLeastGap_s * std::exp((real(static_cast<int64_t>(bin)) + 0.5) / kBins * std::log(kMostGap_s / kLeastGap_s));
 }
 
-Replica::Replica(const EngineLimits& limits, const StepTime& times, const ServingTrace& trace,
+Replica::Replica(const EngineLimits& limits, const BatchTime& times, const ServingTrace& trace,
                  std::vector<RequestOutcome>& outcomes)
     : limits_(limits),
       times_(times),

@@ -24,9 +24,9 @@
 #include <utility>
 #include <vector>
 
+#include "ai/serving/batch_time.h"
 #include "ai/serving/block_cache.h"
 #include "ai/serving/serving_request.h"
-#include "ai/serving/step_time.h"
 #include "base/result.h"
 #include "base/unknown.h"
 
@@ -79,7 +79,7 @@ struct ReplicaCounts {
 class Replica {
  public:
   // All must outlive it. The limits are checked.
-  Replica(const EngineLimits& limits, const StepTime& times, const ServingTrace& trace,
+  Replica(const EngineLimits& limits, const BatchTime& times, const ServingTrace& trace,
           std::vector<RequestOutcome>& outcomes);
 
   // Whether the engine can ever hold it.
@@ -151,7 +151,7 @@ class Replica {
   void forget_left();  // entries of order_
 
   const EngineLimits& limits_;
-  const StepTime& times_;
+  const BatchTime& times_;
   const ServingTrace& trace_;
   std::vector<RequestOutcome>& outcomes_;
   BlockCache cache_;

@@ -60,7 +60,7 @@ using Events = std::priority_queue<Event, std::vector<Event>, std::greater<>>;
 
 class Service {
  public:
-  Service(const ServingTrace& trace, const ServeOptions& options, const StepTime& times)
+  Service(const ServingTrace& trace, const ServeOptions& options, const BatchTime& times)
       : trace_(trace), options_(options) {
     const size_t requests = trace.requests.size();
     run_.outcomes.assign(
@@ -303,7 +303,7 @@ Result<Router> router_from(std::string_view name) {
                      "one of " + join(names, ", "));
 }
 
-Result<ServeRun> serve(const ServingTrace& trace, const ServeOptions& options, const StepTime& times) {
+Result<ServeRun> serve(const ServingTrace& trace, const ServeOptions& options, const BatchTime& times) {
   if (Status status = check(trace, options); !status) return status.error();
   return Service(trace, options, times).simulate();
 }

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "ai/serving/batch_time.h"
 #include "ai/serving/replica.h"
 #include "ai/serving/serving_request.h"
-#include "ai/serving/step_time.h"
 #include "base/result.h"
 
 namespace perfcast::ai {
@@ -54,6 +54,6 @@ struct ServeRun {
 };
 
 // `times` are those of a replica's step. Deterministic. "bad-usage".
-Result<ServeRun> serve(const ServingTrace& trace, const ServeOptions& options, const StepTime& times);
+Result<ServeRun> serve(const ServingTrace& trace, const ServeOptions& options, const BatchTime& times);
 
 }  // namespace perfcast::ai

@@ -15,8 +15,10 @@ namespace {
 
 using enum Quantity;
 
+constexpr auto kCachedPrompts = +[](const ServingSummary& summary) { return summary.cached_prompt_share; };
+
 // A figure with an interval. In JSON "first_token_s.p95" is p95 in an object first_token_s, and its interval is in
-// first_token_lower_s and first_token_upper_s.
+// first_token_lower_s and first_token_upper_s; in CSV first_token_p95_s and first_token_p95_lower_s.
 struct Figure {
   const char *stem, *unit, *part;  // "first_token", "_s", "p95"
   const char* title;               // of the table of several rows; "": not there
@@ -25,9 +27,9 @@ struct Figure {
   double (*of)(const ServingSummary&);
 
   std::string name(const char* end, ServingForm form) const {
-    std::string text = std::string(stem) + end + unit;
-    if (*part != '\0') text += (form == ServingForm::kJson ? "." : "_") + std::string(part);
-    return text;
+    const std::string dot = *part == '\0' ? "" : part;
+    if (form == ServingForm::kJson) return std::string(stem) + end + unit + (dot.empty() ? "" : "." + dot);
+    return std::string(stem) + (dot.empty() ? "" : "_" + dot) + end + unit;
   }
 };
 
@@ -35,15 +37,16 @@ const std::vector<Figure>& figures() {
   using S = const ServingSummary&;
   static const std::vector<Figure> all = {
       {"first_token", "_s", "mean", "", "time to first token, mean", kSeconds, [](S s) { return s.first_token.mean; }},
-      {"first_token", "_s", "p50", "first token", "... median", kSeconds, [](S s) { return s.first_token.p50; }},
+      {"first_token", "_s", "p50", "first token", "... median", kSpreadSeconds, [](S s) { return s.first_token.p50; }},
       {"first_token", "_s", "p90", "", "", kSeconds, [](S s) { return s.first_token.p90; }},
-      {"first_token", "_s", "p95", "95%", "... 95%", kSeconds, [](S s) { return s.first_token.p95; }},
+      {"first_token", "_s", "p95", "95%", "... 95%", kSpreadSeconds, [](S s) { return s.first_token.p95; }},
       {"first_token", "_s", "p99", "", "... 99%", kSeconds, [](S s) { return s.first_token.p99; }},
       {"further_token", "_s", "mean", "", "time per further token, mean", kSeconds,
        [](S s) { return s.further_token.mean; }},
-      {"further_token", "_s", "p50", "per token", "... median", kSeconds, [](S s) { return s.further_token.p50; }},
+      {"further_token", "_s", "p50", "per token", "... median", kSpreadSeconds,
+       [](S s) { return s.further_token.p50; }},
       {"further_token", "_s", "p90", "", "", kSeconds, [](S s) { return s.further_token.p90; }},
-      {"further_token", "_s", "p95", "95% ", "... 95%", kSeconds, [](S s) { return s.further_token.p95; }},
+      {"further_token", "_s", "p95", "95% ", "... 95%", kSpreadSeconds, [](S s) { return s.further_token.p95; }},
       {"further_token", "_s", "p99", "", "", kSeconds, [](S s) { return s.further_token.p99; }},
       {"gap", "_s", "p50", "", "between two tokens, median", kSeconds, [](S s) { return s.gap_p50_s; }},
       {"gap", "_s", "p95", "", "... 95%", kSeconds, [](S s) { return s.gap_p95_s; }},
@@ -55,17 +58,16 @@ const std::vector<Figure>& figures() {
       {"request", "_s", "p99", "", "", kSeconds, [](S s) { return s.whole.p99; }},
       {"queued", "_s", "p50", "", "", kSeconds, [](S s) { return s.queued.p50; }},
       {"queued", "_s", "p95", "", "of it waiting, 95%", kSeconds, [](S s) { return s.queued.p95; }},
-      {"output_tokens_per_s", "", "", "tokens/s", "tokens/s", kHuman, [](S s) { return s.output_tokens_per_s; }},
-      {"prompt_tokens_per_s", "", "", "", "tokens/s of prompts", kHuman, [](S s) { return s.prompt_tokens_per_s; }},
-      {"requests_per_s", "", "", "", "requests/s", kHuman, [](S s) { return s.requests_per_s; }},
-      {"growth_per_s", "", "", "more each s", "more in it each second", kHuman,
-       [](S s) { return s.pace == Pace::kNotAsked ? kUnknown : s.growth_per_s; }},
+      {"output_tokens", "_per_s", "", "tokens/s", "tokens/s", kHuman, [](S s) { return s.output_tokens_per_s; }},
+      {"prompt_tokens", "_per_s", "", "", "", kHuman, [](S s) { return s.prompt_tokens_per_s; }},
+      {"requests", "_per_s", "", "", "requests/s", kHuman, [](S s) { return s.requests_per_s; }},
+      {"growth", "_per_s", "", "more each s", "more in it each second", kHuman,
+       [](S s) { return s.pace == Pace::kFallsBehind ? s.growth_per_s : kUnknown; }},
       {"running", "", "", "running", "sequences that run, mean", kHuman, [](S s) { return s.mean_running; }},
-      {"busy_share", "", "", "", "busy", kShare, [](S s) { return s.busy_share; }},
+      {"busy", "_share", "", "", "busy", kShare, [](S s) { return s.busy_share; }},
       {"cache_use", "_share", "mean", "", "cache in use, mean", kShare, [](S s) { return s.mean_cache_use; }},
       {"cache_use", "_share", "most", "cache", "... at the most", kShare, [](S s) { return s.most_cache_use; }},
-      {"cached_prompt_share", "", "", "", "prompts found in the cache", kShare,
-       [](S s) { return s.cached_prompt_share; }},
+      {"cached_prompt", "_share", "", "", "prompts found in the cache", kShare, kCachedPrompts},
   };
   return all;
 }
@@ -81,7 +83,9 @@ ValueRange range_of(const ServingRow& row, double (*of)(const ServingSummary&)) 
 
 std::string words_of(Quantity quantity, double value) {
   if (std::isnan(value)) return "-";
-  return quantity == kSeconds ? human_seconds(value) : quantity == kShare ? percent(value, 1) : human_number(value);
+  return quantity == kSeconds || quantity == kSpreadSeconds ? human_seconds(value)
+         : quantity == kShare                               ? percent(value, 1)
+                                                            : human_number(value);
 }
 
 const char* pace_word(const ServingRow& row) {
@@ -110,11 +114,10 @@ std::string figures_text(const ServingRow& row) {
     if (*figure.words == '\0') continue;
     const double value = figure.of(row.forecast);
     if (std::isnan(value)) continue;
+    if (figure.of == kCachedPrompts && range_of(row, figure.of).upper == 0) continue;  // nothing is shared
     const ValueRange range = range_of(row, figure.of);
-    table.add_row({figure.words, words_of(figure.quantity, value),
-                   std::isnan(range.lower)
-                       ? ""
-                       : words_of(figure.quantity, range.lower) + " to " + words_of(figure.quantity, range.upper)});
+    const std::string lower = words_of(figure.quantity, range.lower), upper = words_of(figure.quantity, range.upper);
+    table.add_row({figure.words, words_of(figure.quantity, value), lower == upper ? "" : lower + " to " + upper});
   }
   for (const ObjectiveOutcome& outcome : row.forecast.objectives) {
     table.add_row(

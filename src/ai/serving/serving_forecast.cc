@@ -46,6 +46,11 @@ class ServingForecaster {
       row.problem = limits.error().message;
       row.fits_on = smallest_group(row, on.facts);
       failed_ = limits.error();
+      if (row.fits_on > 0) {
+        failed_->expected = "--tensor-parallel " + std::to_string(row.fits_on) +
+                            ": so many share the model and hold it; a larger device, or fewer bits a weight "
+                            "(--weight-precision)";
+      }
       return row;
     }
     ServeOptions options;

@@ -91,7 +91,18 @@ std::string answer_of_all(const ServingReport& report) {
   for (const ServingRow& row : rows) {
     if (is_enough(row)) enough.push_back(&row);
   }
-  const char* what = report.result.request.objectives.empty() ? "keep up" : "keep up and meet the objectives";
+  const bool is_open = std::any_of(rows.begin(), rows.end(), [](const ServingRow& row) {
+    return is_simulated(row) && row.forecast.pace != Pace::kNotAsked;
+  });
+  const bool is_judged = !report.result.request.objectives.empty();
+  if (!is_open && !is_judged) {  // clients wait for whatever comes
+    const auto most = std::max_element(rows.begin(), rows.end(), [](const ServingRow& a, const ServingRow& b) {
+      return a.forecast.output_tokens_per_s < b.forecast.output_tokens_per_s;
+    });
+    return fmt::format("most tokens/s: {} with {}, {}\n", service_words(report, *most), load_of(report, *most).words,
+                       human_number(most->forecast.output_tokens_per_s));
+  }
+  const char* what = !is_open ? "meet the objectives" : is_judged ? "keep up and meet the objectives" : "keep up";
   if (enough.empty()) return fmt::format("none of {} services {}\n", rows.size(), what);
   std::string text = fmt::format("{} of {} services {}", enough.size(), rows.size(), what);
   const auto cheapest = std::min_element(enough.begin(), enough.end(), [](const ServingRow* a, const ServingRow* b) {
@@ -207,6 +218,8 @@ ServingReport report_serving(ServingResult result, std::vector<std::string> note
                                 printable(device_of(report, row).facts.name), load_of(report, row).words));
     }
   }
+  std::set<std::string> seen;  // of a device's several loads one will do
+  std::erase_if(all, [&](const std::string& note) { return !seen.insert(note).second; });
   add_engine_notes(report, all);
   if (report.result.request.config.windowed_layers > 0) {
     all.emplace_back("layers with a window keep no more than it of a mean request: the cache's size is that of a mean");

@@ -27,31 +27,60 @@ double sorted_quantile(const std::vector<double>& values, double probability) {
   return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
-// Slope of requests in the service between two times, by least squares.
-double growth_per_s(const ServeRun& run, double from_s, double to_s) {
-  double count = 0, sum_t = 0, sum_n = 0, sum_tt = 0, sum_tn = 0;
-  for (const ServeSample& sample : run.samples) {
-    if (sample.at_s < from_s || sample.at_s > to_s) continue;
-    const double t = sample.at_s - from_s, requests = as_double(sample.waiting + sample.running);
-    count += 1;
-    sum_t += t;
-    sum_n += requests;
-    sum_tt += t * t;
-    sum_tn += t * requests;
-  }
-  const double spread = count * sum_tt - sum_t * sum_t;
-  return spread > 0 ? (count * sum_tn - sum_t * sum_n) / spread : 0;
-}
+// How many requests there are at a time: those that came, less those that left. Both in order.
+struct Crowd {
+  std::vector<double> came_s, left_s;
 
-// `served_s`: what one takes from its first step on.
+  double at(double time_s) const {
+    const auto until = [&](const std::vector<double>& times) {
+      return std::upper_bound(times.begin(), times.end(), time_s) - times.begin();
+    };
+    return static_cast<double>(until(came_s) - until(left_s));
+  }
+
+  // Slope between two times, by least squares.
+  double growth_per_s(double from_s, double to_s) const {
+    double sum_tt = 0, sum_tn = 0;
+    for (int i = 0; i <= kLooks; ++i) {
+      const double t = (static_cast<double>(i) / kLooks - 0.5) * (to_s - from_s);
+      sum_tt += t * t;
+      sum_tn += t * at((from_s + to_s) / 2 + t);
+    }
+    return sum_tn / sum_tt;
+  }
+
+ private:
+  static constexpr int kLooks = 200;
+};
+
+// Requests wait where an engine can't take more; those that run grow until it does. `served_s`: what one takes from its
+// first step on.
 void judge_pace(const ServeRun& run, double begin_s, double last_sent_s, double served_s, ServingSummary& summary) {
+  Crowd inside, waiting;
+  for (size_t i = 0; i < run.outcomes.size(); ++i) {
+    const RequestOutcome& outcome = run.outcomes[i];
+    if (std::isnan(outcome.ready_s) || outcome.refused) continue;
+    inside.came_s.push_back(run.sent_s[i]);
+    waiting.came_s.push_back(outcome.ready_s);
+    if (!std::isnan(outcome.last_token_s)) inside.left_s.push_back(outcome.last_token_s);
+    if (!std::isnan(outcome.scheduled_s)) waiting.left_s.push_back(outcome.scheduled_s);
+  }
+  for (auto* times : {&inside.came_s, &inside.left_s, &waiting.came_s, &waiting.left_s}) {
+    std::sort(times->begin(), times->end());
+  }
   const double half_s = (last_sent_s - begin_s) / 2;
-  const double arrivals = summary.offered_per_s * half_s;
-  const double growth = growth_per_s(run, begin_s + half_s, last_sent_s);
-  summary.pace = Pace::kKeepsUp;
-  if (growth < kLeastGrowth * summary.offered_per_s || growth * half_s < kChance * std::sqrt(arrivals)) return;
-  summary.pace = half_s < kFilledAfter * served_s ? Pace::kTooShort : Pace::kFallsBehind;
-  if (summary.pace == Pace::kFallsBehind) summary.growth_per_s = growth;
+  const double by_chance = kChance * std::sqrt(summary.offered_per_s * half_s);
+  const auto growth_of = [&](const Crowd& crowd) {
+    const double growth = crowd.growth_per_s(begin_s + half_s, last_sent_s);
+    return growth > kLeastGrowth * summary.offered_per_s && growth * half_s > by_chance ? growth : 0;
+  };
+  summary.growth_per_s = growth_of(inside);
+  if (growth_of(waiting) > 0) {
+    summary.pace = Pace::kFallsBehind;
+  } else {
+    summary.pace = summary.growth_per_s > 0 && half_s < kFilledAfter * served_s ? Pace::kTooShort : Pace::kKeepsUp;
+  }
+  if (summary.pace != Pace::kFallsBehind) summary.growth_per_s = 0;
 }
 
 int64_t nanoseconds(double seconds) { return std::isnan(seconds) ? -1 : std::llround(seconds * 1e9); }

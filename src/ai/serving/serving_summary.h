@@ -15,12 +15,12 @@ struct Percentiles {
 };
 Percentiles percentiles_of(std::vector<double> values);
 
-// Of an open loop, by requests in the service (waiting or running) over the second half of the arrivals.
+// Of an open loop, over the second half of the arrivals.
 enum class Pace : uint8_t {
   kNotAsked,  // a closed loop waits for the service
   kKeepsUp,
-  kFallsBehind,  // they grow all the time
-  kTooShort,     // they grow, and the arrivals end before a service that keeps up would have filled
+  kFallsBehind,  // more and more requests wait
+  kTooShort,     // more and more run, and the arrivals end before a service that keeps up would have filled
 };
 
 struct ServingSummary {
@@ -37,7 +37,7 @@ struct ServingSummary {
   double mean_cache_use = 0, most_cache_use = 0, cached_prompt_share = 0;
   int64_t preemptions = 0, most_waiting = 0;
   Pace pace = Pace::kNotAsked;
-  double growth_per_s = 0;  // of requests in the service; where it falls behind
+  double growth_per_s = 0;  // of requests that wait or run, where it falls behind
   std::vector<ObjectiveOutcome> objectives;
 };
 

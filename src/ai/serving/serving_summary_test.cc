@@ -52,39 +52,39 @@ TEST(ServingSummary, GivesExactFigures) {
   EXPECT_EQ(summary.pace, Pace::kKeepsUp);
 }
 
-// With 20 tokens of output and 10 of prompt, 64 sequences at once: some 40 requests/s.
-Pace pace_at(double rate_per_s, int64_t requests, uint64_t seed = 1, double* growth = nullptr) {
+// 20 tokens of output and 10 of prompt; 64 sequences at once come to some 40 requests/s.
+Pace pace_at(double rate_per_s, int64_t requests, uint64_t seed = 1, double* growth = nullptr,
+             int64_t max_sequences = 64) {
   ServeOptions options;
-  options.limits.max_sequences = 64;
-  const ServingSummary summary = summary_of(
-      draw_trace(
-          {.requests = requests, .prompt_tokens = 10, .output_tokens = 20, .rate_per_s = rate_per_s, .seed = seed}),
-      options);
+  options.limits.max_sequences = max_sequences;
+  const TraceShape shape{
+      .requests = requests, .prompt_tokens = 10, .output_tokens = 20, .rate_per_s = rate_per_s, .seed = seed};
+  const ServingSummary summary = summary_of(draw_trace(shape), options);
   if (growth != nullptr) *growth = summary.growth_per_s;
   return summary.pace;
 }
 
 TEST(ServingSummary, KnowsALoadAboveCapacity) {
   double growth = 0;
+  ServeOptions closed;
+  closed.limits.max_sequences = 64;
+  closed.concurrency = 64;
+  const ServingSummary most =
+      summary_of(draw_trace({.requests = 6000, .prompt_tokens = 10, .output_tokens = 20}), closed);
+  EXPECT_EQ(most.pace, Pace::kNotAsked);
+  EXPECT_TRUE(std::isnan(most.offered_per_s));
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     EXPECT_EQ(pace_at(5, 2000, seed), Pace::kKeepsUp) << seed;
     EXPECT_EQ(pace_at(30, 6000, seed), Pace::kKeepsUp) << seed;
     EXPECT_EQ(pace_at(100, 6000, seed, &growth), Pace::kFallsBehind) << seed;
-    // All that comes and isn't done: 64 in 64 / capacity seconds.
-    ServeOptions closed;
-    closed.limits.max_sequences = 64;
-    closed.concurrency = 64;
-    const ServingSummary most =
-        summary_of(draw_trace({.requests = 6000, .prompt_tokens = 10, .output_tokens = 20}), closed);
-    EXPECT_EQ(most.pace, Pace::kNotAsked);
-    EXPECT_TRUE(std::isnan(most.offered_per_s));
-    EXPECT_NEAR(growth, 100 - most.requests_per_s, 4);
+    EXPECT_NEAR(growth, 100 - most.requests_per_s, 4);  // what comes and isn't done
+    EXPECT_EQ(pace_at(100, 200, seed), Pace::kFallsBehind) << seed;
   }
 }
 
 TEST(ServingSummary, SaysThatALoadIsTooShort) {
-  // 200 requests within 2 s, of 20 steps that take 70 ms each where all run.
-  EXPECT_EQ(pace_at(100, 200), Pace::kTooShort);
+  // All run at once, and none has ended when the last one comes.
+  EXPECT_EQ(pace_at(100, 200, 1, nullptr, 256), Pace::kTooShort);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace {
 
-class SteadyTime final : public perfcast::ai::StepTime {
+class SteadyTime final : public perfcast::ai::BatchTime {
  public:
   double seconds(const perfcast::ai::StepBatch& batch) const override { return 1e-3 + 1e-6 * batch.tokens(); }
 };

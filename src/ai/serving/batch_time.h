@@ -14,22 +14,22 @@ struct StepBatch {
   int64_t prefills = 0;
   double prefill_tokens = 0;
   double prefill_pairs = 0;           // of a query and a key it sees, summed; in a layer that sees all keys
-  double prefill_windowed_pairs = 0;  // likewise, in a layer that sees StepTime::window_tokens()
+  double prefill_windowed_pairs = 0;  // likewise, in a layer that sees BatchTime::window_tokens()
   int64_t completed_prefills = 0;     // whose last chunk this is: they get their first token
 
   double tokens() const { return static_cast<double>(decodes) + prefill_tokens; }
 };
 
-class StepTime {
+class BatchTime {
  public:
-  virtual ~StepTime() = default;
+  virtual ~BatchTime() = default;
   virtual double seconds(const StepBatch& batch) const = 0;  // above 0
   virtual double window_tokens() const { return 0; }         // 0: no layer has a window
 
  protected:
-  StepTime() = default;
-  StepTime(const StepTime&) = default;
-  StepTime& operator=(const StepTime&) = default;
+  BatchTime() = default;
+  BatchTime(const BatchTime&) = default;
+  BatchTime& operator=(const BatchTime&) = default;
 };
 
 // What a request meets before the scheduler sees it. One process breaks prompts into tokens, one after the other.

@@ -12,7 +12,7 @@
 namespace perfcast::ai {
 namespace {
 
-class ContextTime final : public StepTime {
+class ContextTime final : public BatchTime {
  public:
   double seconds(const StepBatch& batch) const override {
     return 0.002 + 1e-4 * static_cast<double>(batch.decodes) + 1e-7 * batch.decode_context_tokens +
@@ -26,7 +26,7 @@ struct Plain {
 };
 
 // One replica, chunked prefill, no prefixes: written for plainness, not for speed.
-std::vector<Plain> plain_serve(const ServingTrace& trace, const EngineLimits& limits, const StepTime& times) {
+std::vector<Plain> plain_serve(const ServingTrace& trace, const EngineLimits& limits, const BatchTime& times) {
   struct Running {
     size_t request;
     int64_t to_compute, computed = 0, generated = 0, blocks = 0;
@@ -141,7 +141,7 @@ std::vector<Plain> plain_serve(const ServingTrace& trace, const EngineLimits& li
   return out;
 }
 
-TEST(ServeProperty, AsOneThatGoesThroughEverySequence) {
+TEST(Replica, AsOneThatGoesThroughEverySequence) {
   std::mt19937_64 random(1);
   const auto draw = [&](int64_t least, int64_t most) {
     return std::uniform_int_distribution<int64_t>(least, most)(random);
@@ -179,7 +179,7 @@ TEST(ServeProperty, AsOneThatGoesThroughEverySequence) {
   EXPECT_GT(preemptions, 50);
 }
 
-TEST(ServeProperty, PrefixesShortenPromptsAndLoseNoBlock) {
+TEST(Replica, PrefixesShortenPromptsAndLoseNoBlock) {
   std::mt19937_64 random(2);
   const auto draw = [&](int64_t least, int64_t most) {
     return std::uniform_int_distribution<int64_t>(least, most)(random);
