@@ -52,9 +52,7 @@ void serve_requests(benchmark::State& state, int64_t requests, int64_t replicas,
 
 BENCHMARK_CAPTURE(serve_requests, million_light, kMillion, 1, 5.0, 1)->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK_CAPTURE(serve_requests, million_full, kMillion, 1, 25.0, 1)->Unit(benchmark::kMillisecond)->Iterations(1);
-BENCHMARK_CAPTURE(serve_requests, million_on_eight, kMillion, 8, 15.0, 1)
-    ->Unit(benchmark::kMillisecond)
-    ->Iterations(1);
+BENCHMARK_CAPTURE(serve_requests, million_on_eight, kMillion, 8, 15.0, 1)->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK_CAPTURE(serve_requests, turns_on_eight, kWithPrefixes, 8, 10.0, 4)
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);

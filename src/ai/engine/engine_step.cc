@@ -198,6 +198,11 @@ double host_step_s(const EngineProfile& profile, const EngineWork& work, const E
          host.level;
 }
 
+double batch_host_s(const EngineProfile& profile, const EngineWork& work, const EngineHost& host, double decodes) {
+  return host_step_s(profile, work, host) +
+         profile.constants.host_sequence_us * kMicro * std::max(0.0, decodes - 1) / host.level;
+}
+
 // A token of each of `batch` sequences, which see so many tokens in the mean.
 EngineTokenTime token_time(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
                            const EngineHost& host, double batch, double context) {
@@ -271,7 +276,11 @@ EngineTokenTime engine_token_time(const EngineProfile& profile, const EngineWork
 double engine_step_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
                      const EngineHost& host, const EngineBatch& batch) {
   const double context = batch.decodes > 0 ? batch.decode_context_tokens / batch.decodes : 0;
-  if (batch.prefill_tokens <= 0) return token_time(profile, work, device, host, batch.decodes, context).seconds;
+  if (batch.prefill_tokens <= 0) {
+    const double device_s = token_time(profile, work, device, host, batch.decodes, context).device_s;
+    const double host_s = batch_host_s(profile, work, host, batch.decodes);
+    return profile.overlaps_host ? std::max(device_s, host_s) : device_s + host_s;
+  }
   const EngineConstants& c = profile.constants;
   const double tokens = batch.decodes + batch.prefill_tokens;
   const PrefillTimer timer(profile, work, device, host);
@@ -283,8 +292,9 @@ double engine_step_s(const EngineProfile& profile, const EngineWork& work, const
                 work.state_bytes * batch.decodes / (c.cache_bandwidth_share * device.memory_bytes_per_s);
   }
   // Launches are a part of the host's step; beyond graphs they take longer than the rest of it.
-  const double host_s = std::max(host_step_s(profile, work, host), timer.launch_s(tokens));
-  return profile.overlaps_host ? std::max(device_s, host_s) : device_s + host_s;
+  const double host_s = std::max(batch_host_s(profile, work, host, batch.decodes), timer.launch_s(tokens));
+  return (profile.overlaps_host ? std::max(device_s, host_s) : device_s + host_s) +
+         c.prompt_step_ms * kMilli / host.level;
 }
 
 EngineFirstTime engine_first_time(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,

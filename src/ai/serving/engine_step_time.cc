@@ -28,7 +28,9 @@ double EngineStepTime::seconds(const StepBatch& batch) const {
 }
 
 FrontEndTime front_end_time(const EngineProfile& profile, const EngineHost& host, StepScale scale) {
-  return {.fixed_s = scale.prompts * profile.constants.first_fixed_ms * 1e-3 / host.level,
+  return {.fixed_s = scale.prompts *
+                     std::max(0.0, profile.constants.first_fixed_ms - profile.constants.prompt_step_ms) * 1e-3 /
+                     host.level,
           .prompt_token_s = scale.prompts * profile.constants.prompt_token_us * 1e-6 / host.level};
 }
 
@@ -41,6 +43,7 @@ Result<EngineLimits> default_limits(const EngineProfile& profile, const EngineWo
   const double room = share * device.memory_bytes - work.resident_bytes;
   const double each = cache_bytes(work);
   EngineLimits limits;
+  limits.schedules_ahead = profile.overlaps_host;
   limits.step_tokens = static_cast<int64_t>(chunk_tokens(profile, device));
   limits.max_sequences = std::min(limits.max_sequences, limits.step_tokens);
   // A model without a cache (state-space layers alone) is bound by its sequences.

@@ -35,6 +35,24 @@ TEST(EngineStepTime, AFurtherSequenceCostsItsCacheAndNoWeights) {
   EXPECT_NEAR(times.seconds({.decodes = 2, .decode_context_tokens = 2000}) - one, 10 * 1024 * 1000 / 0.5e12, 1e-12);
 }
 
+TEST(EngineStepTime, SequencesAndPromptsCostTheHostTime) {
+  EngineProfile profile = engine_test::profile(), dear = profile;
+  profile.overlaps_host = dear.overlaps_host = false;
+  dear.constants.host_sequence_us = 50;
+  dear.constants.prompt_step_ms = 4;
+  const EngineWork work = engine_test::work();
+  const DeviceFacts device = engine_test::device();
+  const EngineHost host = engine_test::host(2);
+  const EngineStepTime times(profile, work, device, host), more(dear, work, device, host);
+  const StepBatch one{.decodes = 1, .decode_context_tokens = 1000}, three{.decodes = 3, .decode_context_tokens = 3000};
+  EXPECT_DOUBLE_EQ(more.seconds(one), times.seconds(one));
+  EXPECT_NEAR(more.seconds(three) - times.seconds(three), 50e-6, 1e-12);
+  const StepBatch prompt{.prefills = 1, .prefill_tokens = 900, .prefill_pairs = 405450};
+  EXPECT_NEAR(more.seconds(prompt) - times.seconds(prompt), 2e-3, 1e-12);
+  // What a single stream's first token takes stays the same.
+  EXPECT_NEAR(front_end_time(profile, host).fixed_s - front_end_time(dear, host).fixed_s, 2e-3, 1e-12);
+}
+
 TEST(EngineStepTime, LimitsFollowFromMemory) {
   const EngineProfile profile = engine_test::profile();
   EngineWork work = engine_test::work();

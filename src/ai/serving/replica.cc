@@ -170,6 +170,7 @@ bool Replica::continue_prompts(int64_t& budget) {
 bool Replica::let_in(double now_s, int64_t& budget) {
   std::deque<Waiting>& line = waiting_.begin()->second;
   const Waiting next = line.front();
+  if (outcomes_[static_cast<size_t>(next.request)].ready_s > let_in_until_s_) return false;
   const ServingRequest& asked = trace_.requests[static_cast<size_t>(next.request)];
   const int64_t to_compute = asked.prompt_tokens + next.generated;
   const std::span<const uint64_t> prefix = whole_blocks_of(next.request);
@@ -231,6 +232,9 @@ void Replica::let_in_all(double now_s, int64_t budget) {
 
 double Replica::begin_step(double now_s) {
   batch_ = {};
+  // An engine that was idle, or has nothing else to do, waits for nothing.
+  const bool is_ahead = limits_.schedules_ahead && step_ended_s_ == now_s && running_ > 0;
+  let_in_until_s_ = is_ahead ? step_began_s_ : now_s;
   step_began_s_ = now_s;
   if (order_.size() > kForgetFrom + 2 * static_cast<size_t>(running_)) forget_left();
   if (limits_.chunked_prefill) {
@@ -253,6 +257,7 @@ double Replica::begin_step(double now_s) {
 
 void Replica::end_step(double now_s, std::vector<int32_t>& ended) {
   const double seconds = now_s - step_began_s_;
+  step_ended_s_ = now_s;
   ++counts_.steps;
   counts_.busy_s += seconds;
   counts_.used_block_seconds += real(cache_.used_blocks()) * seconds;

@@ -7,6 +7,8 @@
 //     priority and arrival, until the step has `step_tokens` tokens or `max_sequences` run.
 //   - With chunked prefill, a prompt takes what is left of the step. Without, prompts have steps of their own, which
 //     come first, and sequences that generate stand still meanwhile.
+//   - An engine that overlaps its host with its device chooses a step while the one before it runs. Requests that come
+//     meanwhile wait for the step after it.
 //   - A token that needs a block where none is left throws out the sequence that was let in last: it waits again, first
 //     in line, and computes its prompt and what it had generated anew.
 //   - A prompt begins with the blocks of its prefix that the cache holds. Its last token is always computed. Where the
@@ -40,6 +42,7 @@ struct EngineLimits {
   int64_t context_tokens = 0;   // the longest prompt with its output; 0: what the cache holds
   bool chunked_prefill = true;
   bool prefix_cache = true;
+  bool schedules_ahead = false;  // a step is chosen when the one before it begins: later requests wait for the next one
 };
 // "bad-usage" names the field.
 Status check(const EngineLimits& limits);
@@ -172,8 +175,9 @@ class Replica {
 
   StepBatch batch_;
   bool batch_decodes_ = false;
-  double step_began_s_ = 0, last_decode_end_s_ = 0;
-  int64_t continuing_ = 0;  // of the decodes, those whose last token came with the last decode step
+  double step_began_s_ = 0, step_ended_s_ = -1, last_decode_end_s_ = 0;
+  double let_in_until_s_ = 0;  // of requests that this step may take
+  int64_t continuing_ = 0;     // of the decodes, those whose last token came with the last decode step
   std::vector<std::pair<double, int64_t>> joined_;  // since then: when, how many
   ReplicaCounts counts_;
 };

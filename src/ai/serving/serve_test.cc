@@ -64,6 +64,22 @@ TEST(Serve, SequencesThatGenerateGoOnBesideAPrompt) {
   EXPECT_NEAR(all.outcomes[0].last_token_s, 0.074 + 6 * 0.011, 1e-12);
 }
 
+TEST(Serve, AnEngineThatSchedulesAheadTakesARequestAStepLater) {
+  ServeOptions options = options_of();
+  options.limits.schedules_ahead = true;
+  const ServeRun all = run(trace_of({{.arrival_s = 0, .prompt_tokens = 100, .output_tokens = 10},
+                                     {.arrival_s = 0.025, .prompt_tokens = 200, .output_tokens = 2},
+                                     {.arrival_s = 0.139, .prompt_tokens = 100, .output_tokens = 1}}),
+                           options);
+  // Idle at first. The second comes in the step of 20 to 31 ms; the one that begins then was chosen at 20 ms.
+  EXPECT_NEAR(all.outcomes[0].first_token_s, 0.020, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].scheduled_s, 0.042, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].first_token_s, 0.073, 1e-12);
+  // The third comes in the last step of the first one: then nothing else is to do.
+  EXPECT_NEAR(all.outcomes[0].last_token_s, 0.140, 1e-12);
+  EXPECT_NEAR(all.outcomes[2].scheduled_s, 0.140, 1e-12);
+}
+
 TEST(Serve, WithoutChunksPromptsGoFirstAndTheOthersStandStill) {
   ServeOptions options = options_of();
   options.limits.chunked_prefill = false;

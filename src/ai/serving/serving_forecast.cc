@@ -105,6 +105,7 @@ class ServingForecaster {
       // The user's word stands where the device's memory isn't known.
       if (!request_.cache_tokens || limits.error().code != "unknown-fact") return limits;
       EngineLimits known;
+      known.schedules_ahead = request_.profile->overlaps_host;
       known.step_tokens = static_cast<int64_t>(chunk_tokens(*request_.profile, facts));
       limits = known;
     }
