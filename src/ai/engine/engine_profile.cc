@@ -46,6 +46,7 @@ EngineConstants constants_from(const Json& json, const std::string& path, std::v
   JsonReader in(json, path);
   EngineConstants constants;
   for (const EngineConstant& constant : engine_constants()) {
+    if (constant.may_lack && in.member(constant.name) == nullptr) continue;
     constants.*constant.member = within(in, constant.name, constant.least, constant.most);
   }
   in.refuse_others();
@@ -84,6 +85,8 @@ const std::vector<EngineConstant>& engine_constants() {
       {"host_penalty_ms", &C::host_penalty_ms, 0, 1e4},
       {"host_several_ms", &C::host_several_ms, 0, 1e4},
       {"host_kernel_us", &C::host_kernel_us, 0, 1e4},
+      {"host_sequence_us", &C::host_sequence_us, 0, 1e4, true},
+      {"prompt_step_ms", &C::prompt_step_ms, 0, 1e4, true},
       {"first_fixed_ms", &C::first_fixed_ms, 0, 1e5},
       {"prompt_token_us", &C::prompt_token_us, 0, 1e5},
       {"eager_step_ms", &C::eager_step_ms, 0, 1e5},

@@ -39,6 +39,8 @@ struct EngineConstants {
   double host_penalty_ms = 0;            // ... where tokens are penalised for being repeated
   double host_several_ms = 0;            // ... where several devices share the model
   double host_kernel_us = 0;             // ... for each kernel, where steps are no graphs
+  double host_sequence_us = 0;           // ... for each sequence that gets a token, beyond the first
+  double prompt_step_ms = 0;             // that a step with prompts takes longer: of first_fixed_ms
   double first_fixed_ms = 0;             // HTTP, template, scheduler, client, first answer
   double prompt_token_us = 0;            // tokeniser and copies, for each token of the prompt
   double eager_step_ms = 0;              // launching a step without a graph
@@ -99,7 +101,8 @@ Result<EngineProfile> engine_profile_from(const Json& json, const std::string& p
 struct EngineConstant {
   const char* name;
   double EngineConstants::*member;
-  double least, most;  // that a file may state
+  double least, most;     // that a file may state
+  bool may_lack = false;  // older files have none: it is 0
 };
 const std::vector<EngineConstant>& engine_constants();
 

@@ -54,12 +54,12 @@ bool is_unsplit_generation(const EngineProfile& profile, const DeviceFacts& devi
   return std::find(generations.begin(), generations.end(), device.generation) != generations.end();
 }
 
-// One token's attention of `layers` layers that each see `context` tokens.
-double attention_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device, double layers,
-                   double context, bool unsplit) {
+// One token of each of `batch` sequences: attention of `layers` layers that each see `context` tokens.
+double attention_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device, double batch,
+                   double layers, double context, bool unsplit) {
   if (layers <= 0) return 0;
   const EngineConstants& c = profile.constants;
-  const double batch = real(work.request.batch), peak = half_peak(device);
+  const double peak = half_peak(device);
   const double cache_s =
       work.cache_bytes_per_token * context * batch / (c.cache_bandwidth_share * device.memory_bytes_per_s);
   double seconds =
@@ -72,13 +72,13 @@ double attention_s(const EngineProfile& profile, const EngineWork& work, const D
   return layers * seconds;
 }
 
-double attention_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device) {
+double attention_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device, double batch,
+                   double context) {
   const bool may_stay = is_unsplit_generation(profile, device);
-  const double context = work.context_tokens();
   const double window = work.window_tokens > 0 ? std::min(context, work.window_tokens) : context;
-  return attention_s(profile, work, device, work.attention_layers - work.windowed_layers, context,
+  return attention_s(profile, work, device, batch, work.attention_layers - work.windowed_layers, context,
                      may_stay && work.heads == work.kv_heads) +
-         attention_s(profile, work, device, work.windowed_layers, window, may_stay);
+         attention_s(profile, work, device, batch, work.windowed_layers, window, may_stay);
 }
 
 // Bytes/s of an all-reduce among the request's devices.
@@ -100,7 +100,7 @@ double all_reduce_bytes(const EngineWork& work, double tokens) {
 // Of one token: two in each layer and one of the embedding. The engine's own kernel serves two devices, or an even
 // number up to eight with a link among all.
 double all_reduce_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
-                    const EngineHost& host) {
+                    const EngineHost& host, double batch) {
   if (!is_several(work)) return 0;
   const EngineConstants& c = profile.constants;
   const int64_t devices = work.request.tensor_parallel;
@@ -111,7 +111,7 @@ double all_reduce_s(const EngineProfile& profile, const EngineWork& work, const 
                           ? (c.all_reduce_cycles + c.all_reduce_device_cycles * real(devices - 2)) / device.clock_hz
                           : (linked ? c.nccl_link_us : c.nccl_pcie_us) * kMicro;
   // What further requests of the batch send: one token's bytes are in the measured time.
-  const double further = all_reduce_bytes(work, real(work.request.batch - 1));
+  const double further = all_reduce_bytes(work, batch - 1);
   return (2 * work.layers + 1) * each +
          (further > 0 ? further / all_reduce_bytes_per_s(profile, work, device, host) : 0);
 }
@@ -189,6 +189,41 @@ class PrefillTimer {
   double rate_ = 0, attention_rate_ = 0, link_ = 1;
 };
 
+double host_step_s(const EngineProfile& profile, const EngineWork& work, const EngineHost& host) {
+  const EngineConstants& c = profile.constants;
+  return ((c.host_step_ms + (work.request.sampler.penalises ? c.host_penalty_ms : 0) +
+           (is_several(work) ? c.host_several_ms : 0)) *
+              kMilli +
+          c.host_kernel_us * kMicro * kernels_of(profile, work)) /
+         host.level;
+}
+
+double batch_host_s(const EngineProfile& profile, const EngineWork& work, const EngineHost& host, double decodes) {
+  return host_step_s(profile, work, host) +
+         profile.constants.host_sequence_us * kMicro * std::max(0.0, decodes - 1) / host.level;
+}
+
+// A token of each of `batch` sequences, which see so many tokens in the mean.
+EngineTokenTime token_time(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
+                           const EngineHost& host, double batch, double context) {
+  const EngineConstants& c = profile.constants;
+  EngineTokenTime time;
+  const double read_s =
+      (work.weight_bytes(batch) + work.head_bytes) / (c.weight_bandwidth_share * device.memory_bytes_per_s) +
+      work.state_bytes * batch / (c.cache_bandwidth_share * device.memory_bytes_per_s);
+  time.weights_s =
+      std::max(read_s, batch * work.product_flops / product_rate(c, device, product_peak(device, work.request)));
+  time.kernels_s = (c.step_cycles + c.kernel_cycles * kernels_of(profile, work) +
+                    (work.request.sampler.truncates ? c.sampler_truncation_cycles : 0)) /
+                   device.clock_hz;
+  time.attention_s = attention_s(profile, work, device, batch, context);
+  time.all_reduce_s = all_reduce_s(profile, work, device, host, batch);
+  time.device_s = time.weights_s + time.kernels_s + time.attention_s + time.all_reduce_s;
+  time.host_s = host_step_s(profile, work, host);
+  time.seconds = profile.overlaps_host ? std::max(time.device_s, time.host_s) : time.device_s + time.host_s;
+  return time;
+}
+
 // Chunks of all prompts, one after the other; `times` of each.
 template <typename Take>
 void for_each_chunk(const EngineWork& work, double chunk_tokens, const Take& take) {
@@ -235,27 +270,31 @@ bool has_link_among(const DeviceFacts& device, int64_t devices) {
 
 EngineTokenTime engine_token_time(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
                                   const EngineHost& host) {
+  return token_time(profile, work, device, host, real(work.request.batch), work.context_tokens());
+}
+
+double engine_step_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
+                     const EngineHost& host, const EngineBatch& batch) {
+  const double context = batch.decodes > 0 ? batch.decode_context_tokens / batch.decodes : 0;
+  if (batch.prefill_tokens <= 0) {
+    const double device_s = token_time(profile, work, device, host, batch.decodes, context).device_s;
+    const double host_s = batch_host_s(profile, work, host, batch.decodes);
+    return profile.overlaps_host ? std::max(device_s, host_s) : device_s + host_s;
+  }
   const EngineConstants& c = profile.constants;
-  const double batch = real(work.request.batch);
-  EngineTokenTime time;
-  const double read_s =
-      (work.weight_bytes(batch) + work.head_bytes) / (c.weight_bandwidth_share * device.memory_bytes_per_s) +
-      work.state_bytes * batch / (c.cache_bandwidth_share * device.memory_bytes_per_s);
-  time.weights_s =
-      std::max(read_s, batch * work.product_flops / product_rate(c, device, product_peak(device, work.request)));
-  time.kernels_s = (c.step_cycles + c.kernel_cycles * kernels_of(profile, work) +
-                    (work.request.sampler.truncates ? c.sampler_truncation_cycles : 0)) /
-                   device.clock_hz;
-  time.attention_s = attention_s(profile, work, device);
-  time.all_reduce_s = all_reduce_s(profile, work, device, host);
-  time.device_s = time.weights_s + time.kernels_s + time.attention_s + time.all_reduce_s;
-  time.host_s = ((c.host_step_ms + (work.request.sampler.penalises ? c.host_penalty_ms : 0) +
-                  (is_several(work) ? c.host_several_ms : 0)) *
-                     kMilli +
-                 c.host_kernel_us * kMicro * kernels_of(profile, work)) /
-                host.level;
-  time.seconds = profile.overlaps_host ? std::max(time.device_s, time.host_s) : time.device_s + time.host_s;
-  return time;
+  const double tokens = batch.decodes + batch.prefill_tokens;
+  const PrefillTimer timer(profile, work, device, host);
+  double device_s = timer.device_s({tokens, batch.prefill_pairs, batch.prefill_windowed_pairs}) +
+                    work.head_bytes / (c.weight_bandwidth_share * device.memory_bytes_per_s) +
+                    c.step_cycles / device.clock_hz;
+  if (batch.decodes > 0) {
+    device_s += attention_s(profile, work, device, batch.decodes, context) +
+                work.state_bytes * batch.decodes / (c.cache_bandwidth_share * device.memory_bytes_per_s);
+  }
+  // Launches are a part of the host's step; beyond graphs they take longer than the rest of it.
+  const double host_s = std::max(batch_host_s(profile, work, host, batch.decodes), timer.launch_s(tokens));
+  return (profile.overlaps_host ? std::max(device_s, host_s) : device_s + host_s) +
+         c.prompt_step_ms * kMilli / host.level;
 }
 
 EngineFirstTime engine_first_time(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,

@@ -70,6 +70,7 @@ struct EngineWork {
   double expert_bytes = 0;       // of all routed experts of all layers
   double experts = 0, active_experts = 0;
   double head_bytes = 0;          // of the language head
+  double resident_bytes = 0;      // of all weights, the embedding's table too
   double product_flops = 0;       // of layers' products, for one token
   double product_fill_flops = 0;  // ... that one further value of their inner sizes adds
   double head_dim = 0;
@@ -128,6 +129,17 @@ EngineTokenTime engine_token_time(const EngineProfile& profile, const EngineWork
                                   const EngineHost& host);
 EngineFirstTime engine_first_time(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
                                   const EngineHost& host);
+
+// A step of an engine that batches continuously: sequences that get their next token beside chunks of prompts.
+struct EngineBatch {
+  double decodes = 0, decode_context_tokens = 0;  // sequences; tokens that they see, summed
+  double prefill_tokens = 0;
+  double prefill_pairs = 0, prefill_windowed_pairs = 0;  // of a query and a key it sees, in a layer
+};
+// Seconds. Weights are read once for all; batches and prompts of `work.request` don't count. The device is checked.
+double engine_step_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
+                     const EngineHost& host, const EngineBatch& batch);
+
 inline double client_token_s(double first_s, double token_s, double output_tokens) {
   return (first_s + (output_tokens - 1) * token_s) / output_tokens;
 }

@@ -160,8 +160,11 @@ Result<EngineWork> engine_work(const LlmConfig& config, const EngineRequest& req
   token.tensor_parallel = request.tensor_parallel;
   OperatorGraph graph;
   if (Status status = build_operators(config, token, graph); !status) return status.error();
+  const auto totals = total_operators(config, token, graph);
+  if (!totals) return totals.error();
   const ModelShard shard = shard_of(config, request.tensor_parallel);
   EngineWork work;
+  work.resident_bytes = totals->weight_bytes;
   work.model = config.name;
   work.request = request;
   work.unmeasured = unmeasured_of(config, request);

@@ -33,6 +33,7 @@ struct VllmPoint {
   double concurrency = kUnknown;  // mean of requests in flight, measured
   // Medians. The client's time per token is the whole request over its output tokens: the first token is in it.
   double first_s = kUnknown, further_s = kUnknown, client_token_s = kUnknown;
+  double first_p95_s = kUnknown;   // of first_s; from the column ttft_p95_ms, where there is one
   double output_per_s = kUnknown;  // tokens
 };
 

@@ -61,7 +61,7 @@ Status take_precision(const ai::LlmConfig& config, const LlmPrecisionArguments& 
 }
 
 Error as_usage(Error error) {
-  if (error.kind == ErrorKind::kUsage && !error.where.empty()) {
+  if (error.kind == ErrorKind::kUsage && !error.where.empty() && !error.where.starts_with("-")) {
     error.where = "--" + error.where;
   } else if (error.code == "size-overflow" && error.where == "batch") {
     error.where = "--batch";
@@ -80,6 +80,7 @@ void add_llm_command(CLI::App& app, CommandContext& context) {
   verb->require_subcommand(1);
   add_llm_analyze_command(*verb, context);
   add_llm_forecast_command(*verb, context);
+  add_llm_serving_command(*verb, context);
 }
 
 }  // namespace perfcast::cli

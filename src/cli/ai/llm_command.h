@@ -12,6 +12,7 @@ namespace perfcast::cli {
 
 void add_llm_analyze_command(CLI::App& llm, CommandContext& context);
 void add_llm_forecast_command(CLI::App& llm, CommandContext& context);
+void add_llm_serving_command(CLI::App& llm, CommandContext& context);
 
 // How a model is stored and computed, as people write it.
 struct LlmPrecisionArguments {

@@ -37,20 +37,6 @@ struct ForecastArguments {
   const CLI::App* verb = nullptr;
 };
 
-// "1,2,4": whole numbers above 0.
-Result<std::vector<int64_t>> counts_of(const std::vector<std::string>& given, const char* option) {
-  std::vector<int64_t> counts;
-  for (const std::string& text : list_of(given)) {
-    const auto value = parse_number(text);
-    if (!value || !(*value >= 1) || *value > 1e12 || *value != std::floor(*value)) {
-      return usage_error("bad-usage", "'" + printable(text) + "' is no count", option,
-                         "whole numbers above 0, as in 1,2,4");
-    }
-    counts.push_back(static_cast<int64_t>(*value));
-  }
-  return counts;
-}
-
 Result<ai::SweepGrid> grid_of(const ai::LlmConfig& config, const ForecastArguments& arguments) {
   ai::SweepGrid grid;
   ai::LlmWorkload formats;
@@ -86,67 +72,19 @@ Result<ai::SweepGrid> grid_of(const ai::LlmConfig& config, const ForecastArgumen
   return grid;
 }
 
-// DEVICE=VALUE of one device, or VALUE of all; later ones win.
-Status take_values(const std::vector<std::string>& given, const char* option, const ai::DeviceProvider& provider,
-                   std::vector<ai::ForecastDevice>& devices, double ai::DeviceTerms::*field) {
-  for (const std::string& text : list_of(given)) {
-    const size_t equals = text.rfind('=');
-    const std::string number = equals == std::string::npos ? text : text.substr(equals + 1);
-    const auto value = parse_number(trim(number));
-    if (!value || !(*value > 0)) {
-      return usage_error("bad-usage", "'" + printable(text) + "' gives no number above 0", option,
-                         "DEVICE=NUMBER, or a number for all devices");
-    }
-    std::string only;
-    if (equals != std::string::npos) {
-      const auto model = provider.find(text.substr(0, equals));
-      if (!model) {
-        Error error = model.error();
-        error.where = option;
-        return error;
-      }
-      only = (*model)->device().name;
-    }
-    bool used = false;
-    for (ai::ForecastDevice& device : devices) {
-      if (!only.empty() && device.model->device().name != only) continue;
-      device.terms.*field = *value;
-      used = true;
-    }
-    if (!used) {
-      return usage_error("bad-usage", only + " is not among the devices to forecast", option, "a device of --on");
-    }
-  }
-  return {};
-}
-
 Result<std::vector<ai::ForecastDevice>> devices_of(const ai::DeviceProvider& provider,
                                                    const ForecastArguments& arguments) {
-  std::vector<ai::ForecastDevice> devices;
-  for (const std::string& name : list_of(arguments.on, provider.names())) {
-    const auto model = provider.find(name);
-    if (!model) {
-      Error error = model.error();
-      if (error.where.empty()) error.where = "--on";
-      return error;
-    }
-    const bool twice = std::any_of(devices.begin(), devices.end(), [&](const ai::ForecastDevice& device) {
-      return device.model->device().name == (*model)->device().name;
-    });
-    if (twice) continue;
-    ai::ForecastDevice device{*model, {}};
+  auto devices = named_devices(provider, arguments.on);
+  if (!devices) return devices;
+  for (ai::ForecastDevice& device : *devices) {
     device.terms.step.launch = arguments.graph_launch ? ai::LaunchMode::kGraph : ai::LaunchMode::kStream;
     if (arguments.link_bytes_per_s) device.terms.step.link_bytes_per_s = *arguments.link_bytes_per_s;
-    devices.push_back(std::move(device));
   }
-  if (devices.empty()) {
-    return usage_error("bad-usage", "no device is named", "--on", "devices of --list-devices, as in --on A100,H100");
-  }
-  if (Status status = take_values(arguments.powers, "--power-w", provider, devices, &ai::DeviceTerms::power_w);
+  if (Status status = take_values(arguments.powers, "--power-w", provider, *devices, &ai::DeviceTerms::power_w);
       !status) {
     return status.error();
   }
-  if (Status status = take_values(arguments.prices, "--price", provider, devices, &ai::DeviceTerms::price_per_hour);
+  if (Status status = take_values(arguments.prices, "--price", provider, *devices, &ai::DeviceTerms::price_per_hour);
       !status) {
     return status.error();
   }
@@ -158,30 +96,6 @@ void take_timed(const std::vector<std::string>& timed, std::vector<ai::ForecastD
   for (ai::ForecastDevice& device : devices) {
     if (std::ranges::find(timed, device.model->device().name) != timed.end()) device.terms.engine.kernels = true;
   }
-}
-
-// HOST for all, DEVICE=HOST for one; later ones win.
-Status take_hosts(const EngineArguments& arguments, const ai::DeviceProvider& provider,
-                  std::vector<ai::ForecastDevice>& devices) {
-  for (const std::string& text : list_of(arguments.hosts)) {
-    const size_t equals = text.find('=');
-    const auto host = host_named(std::string(trim(equals == std::string::npos ? text : text.substr(equals + 1))));
-    if (!host) return host.error();
-    std::string only;
-    if (equals != std::string::npos) {
-      const auto model = provider.find(text.substr(0, equals));
-      if (!model) {
-        Error error = model.error();
-        error.where = "--host";
-        return error;
-      }
-      only = (*model)->device().name;
-    }
-    for (ai::ForecastDevice& device : devices) {
-      if (only.empty() || device.model->device().name == only) device.terms.engine.host = *host;
-    }
-  }
-  return {};
 }
 
 // Engines fuse attention and record graphs; both options are of kernels alone.
@@ -218,7 +132,7 @@ Result<ai::LlmForecastReport> report_of(ai::DeviceProvider& provider, const Fore
   if (engine->profile) {
     for (ai::ForecastDevice& device : *devices) device.terms.engine = *engine;
     take_timed(*timed, *devices);
-    if (Status status = take_hosts(arguments.engine, provider, *devices); !status) return status.error();
+    if (Status status = take_hosts(arguments.engine.hosts, provider, *devices); !status) return status.error();
   } else if (!arguments.engine.hosts.empty()) {
     return usage_error("bad-usage", "a host, and no engine that runs on it", "--host",
                        "an engine with it: --engine vllm");

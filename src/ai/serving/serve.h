@@ -1,0 +1,59 @@
+#pragma once
+// A service: replicas of one engine behind a router, and the requests of a trace.
+//
+// Open loop: requests come at their times. Closed loop: so many clients, each of which sends the next request of the
+// trace when its last one has ended. Turns of a conversation come after the turn before them.
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "ai/serving/batch_time.h"
+#include "ai/serving/replica.h"
+#include "ai/serving/serving_request.h"
+#include "base/result.h"
+
+namespace perfcast::ai {
+
+enum class Router : uint8_t {
+  kRoundRobin,
+  kLeastLoaded,  // fewest requests that wait or run; of several the first
+  kPrefixAware,  // most tokens of the prompt in the cache, unless its load is above the least by more than a half and 4
+};
+std::string_view name_of(Router router);
+Result<Router> router_from(std::string_view name);
+
+struct ServeOptions {
+  EngineLimits limits;
+  int64_t replicas = 1;
+  Router router = Router::kLeastLoaded;
+  int64_t concurrency = 0;  // clients of a closed loop; 0: open
+  FrontEndTime front_end;
+  double most_s = 0;  // of simulated time, then what runs is cut off; 0: to the end
+};
+
+// How things stood at a time: at most ServeRun::kMostSamples of them, evenly over the run.
+struct ServeSample {
+  double at_s = 0;
+  int64_t running = 0, waiting = 0;
+  double cache_use = 0;  // mean over replicas
+};
+
+struct ServeRun {
+  static constexpr size_t kMostSamples = 512;
+
+  // In the trace's order, on the trace's clock. Of a closed loop, and of turns, `sent_s` is when it was sent.
+  std::vector<RequestOutcome> outcomes;
+  std::vector<double> sent_s;
+  std::vector<ServeSample> samples;
+  ReplicaCounts counts;  // of all replicas
+  int64_t finished = 0, refused = 0;
+  double end_s = 0;          // of the last step
+  bool is_cut = false;       // at most_s
+  int64_t cache_blocks = 0;  // of a replica
+};
+
+// `times` are those of a replica's step. Deterministic. "bad-usage".
+Result<ServeRun> serve(const ServingTrace& trace, const ServeOptions& options, const BatchTime& times);
+
+}  // namespace perfcast::ai

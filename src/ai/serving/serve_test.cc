@@ -1,0 +1,259 @@
+#include "ai/serving/serve.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "ai/serving/testing/toy_time.h"
+
+namespace perfcast::ai {
+namespace {
+
+ServeOptions options_of(int64_t cache_tokens = 10000) {
+  ServeOptions options;
+  options.limits.cache_tokens = cache_tokens;
+  return options;
+}
+
+ServingTrace trace_of(std::vector<ServingRequest> requests) {
+  ServingTrace trace;
+  trace.requests = std::move(requests);
+  return trace;
+}
+
+ServeRun run(const ServingTrace& trace, const ServeOptions& options) {
+  const ToyTime times;
+  Result<ServeRun> run = serve(trace, options, times);
+  EXPECT_TRUE(run) << to_text(run.error());
+  return *std::move(run);
+}
+
+TEST(Serve, OneRequestTakesItsPromptAndAStepForEachFurtherToken) {
+  const ServeRun all = run(trace_of({{.arrival_s = 1, .prompt_tokens = 100, .output_tokens = 3}}), options_of());
+  const RequestOutcome& one = all.outcomes[0];
+  EXPECT_DOUBLE_EQ(one.ready_s, 1);
+  EXPECT_DOUBLE_EQ(one.scheduled_s, 1);
+  EXPECT_NEAR(one.first_token_s, 1.020, 1e-12);
+  EXPECT_NEAR(one.last_token_s, 1.042, 1e-12);
+  EXPECT_EQ(all.counts.steps, 3);
+  EXPECT_EQ(all.finished, 1);
+  EXPECT_DOUBLE_EQ(all.counts.generated_tokens, 3);
+  EXPECT_EQ(all.counts.gaps.count(), 2);
+  EXPECT_NEAR(all.counts.gaps.quantile(0.5), 0.011, 0.0001);
+  EXPECT_EQ(all.counts.most_used_blocks, 7);  // 102 tokens have keys
+}
+
+TEST(Serve, ALongPromptIsCutIntoSteps) {
+  ServeOptions options = options_of();
+  options.limits.step_tokens = 100;
+  options.limits.max_sequences = 100;
+  const ServeRun all = run(trace_of({{.prompt_tokens = 250, .output_tokens = 1}}), options);
+  EXPECT_NEAR(all.outcomes[0].first_token_s, 0.055, 1e-12);
+  EXPECT_DOUBLE_EQ(all.outcomes[0].last_token_s, all.outcomes[0].first_token_s);
+}
+
+TEST(Serve, SequencesThatGenerateGoOnBesideAPrompt) {
+  const ServeRun all = run(trace_of({{.arrival_s = 0, .prompt_tokens = 100, .output_tokens = 10},
+                                     {.arrival_s = 0.025, .prompt_tokens = 200, .output_tokens = 2}}),
+                           options_of());
+  // The first: 20 ms, then steps of 11 ms; the second is let in at 31 ms, for a step of 10 + 1 + 20.
+  EXPECT_NEAR(all.outcomes[1].scheduled_s, 0.031, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].first_token_s, 0.062, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].last_token_s, 0.074, 1e-12);
+  EXPECT_NEAR(all.outcomes[0].last_token_s, 0.074 + 6 * 0.011, 1e-12);
+}
+
+TEST(Serve, AnEngineThatSchedulesAheadTakesARequestAStepLater) {
+  ServeOptions options = options_of();
+  options.limits.schedules_ahead = true;
+  const ServeRun all = run(trace_of({{.arrival_s = 0, .prompt_tokens = 100, .output_tokens = 10},
+                                     {.arrival_s = 0.025, .prompt_tokens = 200, .output_tokens = 2},
+                                     {.arrival_s = 0.139, .prompt_tokens = 100, .output_tokens = 1}}),
+                           options);
+  // Idle at first. The second comes in the step of 20 to 31 ms; the one that begins then was chosen at 20 ms.
+  EXPECT_NEAR(all.outcomes[0].first_token_s, 0.020, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].scheduled_s, 0.042, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].first_token_s, 0.073, 1e-12);
+  // The third comes in the last step of the first one: then nothing else is to do.
+  EXPECT_NEAR(all.outcomes[0].last_token_s, 0.140, 1e-12);
+  EXPECT_NEAR(all.outcomes[2].scheduled_s, 0.140, 1e-12);
+}
+
+TEST(Serve, WithoutChunksPromptsGoFirstAndTheOthersStandStill) {
+  ServeOptions options = options_of();
+  options.limits.chunked_prefill = false;
+  const ServeRun all = run(trace_of({{.arrival_s = 0, .prompt_tokens = 100, .output_tokens = 10},
+                                     {.arrival_s = 0.025, .prompt_tokens = 200, .output_tokens = 2}}),
+                           options);
+  EXPECT_NEAR(all.outcomes[1].first_token_s, 0.031 + 0.030, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].last_token_s, 0.061 + 0.012, 1e-12);
+  EXPECT_NEAR(all.outcomes[0].last_token_s, 0.073 + 7 * 0.011, 1e-12);
+  EXPECT_NEAR(all.counts.gaps.quantile(1), 0.042, 0.0005);
+}
+
+TEST(Serve, WhereTheCacheIsFullTheLastOneWaitsAndComputesAnew) {
+  ServeOptions options = options_of(16);
+  options.limits.block_tokens = 4;
+  const ServeRun all =
+      run(trace_of({{.prompt_tokens = 7, .output_tokens = 8}, {.prompt_tokens = 7, .output_tokens = 8}}), options);
+  // Both prompts 11.4 ms, a token of both 12; then each needs a third block of four, and the second leaves.
+  EXPECT_NEAR(all.outcomes[0].first_token_s, 0.0114, 1e-12);
+  EXPECT_NEAR(all.outcomes[0].last_token_s, 0.0234 + 6 * 0.011, 1e-12);
+  // Seven tokens of the prompt and two that it had, at once; then five more.
+  EXPECT_NEAR(all.outcomes[1].last_token_s, 0.0894 + 0.0109 + 5 * 0.011, 1e-12);
+  EXPECT_EQ(all.outcomes[1].preemptions, 1);
+  EXPECT_EQ(all.outcomes[0].preemptions, 0);
+  EXPECT_EQ(all.counts.preemptions, 1);
+  EXPECT_DOUBLE_EQ(all.counts.generated_tokens, 16);
+  EXPECT_DOUBLE_EQ(all.counts.prompt_tokens, 14 + 9);
+  EXPECT_NEAR(all.counts.gaps.quantile(1), 0.0769, 0.0005);
+}
+
+TEST(Serve, APrefixThatTheCacheHoldsIsNotComputedAgain) {
+  ServingTrace trace = trace_of({{.prompt_tokens = 10, .output_tokens = 1, .prefix = {0, 3}},
+                                 {.arrival_s = 1, .prompt_tokens = 10, .output_tokens = 1, .prefix = {3, 3}}});
+  trace.hashes = {1, 2, 3, 1, 2, 4};
+  trace.hash_block_tokens = 4;
+  ServeOptions options = options_of();
+  options.limits.block_tokens = 4;
+  const ServeRun all = run(trace, options);
+  EXPECT_NEAR(all.outcomes[0].first_token_s, 0.011, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].first_token_s, 1.0102, 1e-12);
+  EXPECT_EQ(all.outcomes[1].cached_tokens, 8);
+  EXPECT_DOUBLE_EQ(all.counts.cached_tokens, 8);
+  options.limits.prefix_cache = false;
+  EXPECT_NEAR(run(trace, options).outcomes[1].first_token_s, 1.011, 1e-12);
+}
+
+TEST(Serve, TheLastTokenOfAPromptIsAlwaysComputed) {
+  ServingTrace trace = trace_of({{.prompt_tokens = 8, .output_tokens = 1, .prefix = {0, 2}},
+                                 {.arrival_s = 1, .prompt_tokens = 8, .output_tokens = 1, .prefix = {0, 2}}});
+  trace.hashes = {1, 2};
+  trace.hash_block_tokens = 4;
+  ServeOptions options = options_of();
+  options.limits.block_tokens = 4;
+  EXPECT_EQ(run(trace, options).outcomes[1].cached_tokens, 4);
+}
+
+TEST(Serve, AClosedLoopSendsWhenARequestEnds) {
+  const ServingRequest each{.prompt_tokens = 100, .output_tokens = 1};
+  ServeOptions options = options_of();
+  options.concurrency = 1;
+  const ServeRun all = run(trace_of({each, each, each}), options);
+  EXPECT_NEAR(all.sent_s[1], 0.020, 1e-12);
+  EXPECT_NEAR(all.outcomes[2].last_token_s, 0.060, 1e-12);
+  options.concurrency = 3;
+  EXPECT_NEAR(run(trace_of({each, each, each}), options).end_s, 0.040, 1e-12);
+}
+
+TEST(Serve, ATurnComesAfterTheTurnBeforeIt) {
+  const ServeRun all = run(trace_of({{.prompt_tokens = 100, .output_tokens = 1},
+                                     {.arrival_s = 5, .prompt_tokens = 100, .output_tokens = 1, .after = 0}}),
+                           options_of());
+  EXPECT_NEAR(all.sent_s[1], 5.020, 1e-12);
+}
+
+TEST(Serve, TheTokeniserTakesOneRequestAfterTheOther) {
+  ServeOptions options = options_of();
+  options.front_end = {.fixed_s = 0.5, .prompt_token_s = 0.001};
+  const ServeRun all =
+      run(trace_of({{.prompt_tokens = 100, .output_tokens = 1}, {.prompt_tokens = 100, .output_tokens = 1}}), options);
+  EXPECT_NEAR(all.outcomes[0].ready_s, 0.6, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].ready_s, 0.7, 1e-12);
+}
+
+TEST(Serve, RoutersChooseReplicas) {
+  const ServingRequest each{.prompt_tokens = 100, .output_tokens = 50};
+  std::vector<ServingRequest> requests(4, each);
+  requests[0].output_tokens = 1;
+  for (size_t i = 0; i < requests.size(); ++i) requests[i].arrival_s = 0.05 * static_cast<double>(i);
+  ServeOptions options = options_of();
+  options.replicas = 2;
+  options.router = Router::kRoundRobin;
+  std::vector<int32_t> got;
+  for (const RequestOutcome& outcome : run(trace_of(requests), options).outcomes) got.push_back(outcome.replica);
+  EXPECT_EQ(got, (std::vector<int32_t>{0, 1, 0, 1}));
+  options.router = Router::kLeastLoaded;
+  got.clear();
+  for (const RequestOutcome& outcome : run(trace_of(requests), options).outcomes) got.push_back(outcome.replica);
+  EXPECT_EQ(got, (std::vector<int32_t>{0, 0, 1, 0}));
+}
+
+TEST(Serve, APrefixAwareRouterFindsThePrefix) {
+  ServingTrace trace;
+  trace.hash_block_tokens = 16;
+  for (int i = 0; i < 4; ++i) {
+    trace.requests.push_back(
+        {.arrival_s = 10.0 * i, .prompt_tokens = 40, .output_tokens = 2, .prefix = {static_cast<uint32_t>(2 * i), 2}});
+    const uint64_t kind = i % 2;
+    trace.hashes.insert(trace.hashes.end(), {100 + kind, 200 + kind});
+  }
+  // Two kinds of prompts at once, so that each goes to a replica of its own.
+  trace.requests[1].arrival_s = 0;
+  ServeOptions options = options_of();
+  options.replicas = 2;
+  options.router = Router::kPrefixAware;
+  const ServeRun all = run(trace, options);
+  EXPECT_EQ(all.outcomes[2].replica, all.outcomes[0].replica);
+  EXPECT_EQ(all.outcomes[3].replica, all.outcomes[1].replica);
+  EXPECT_EQ(all.outcomes[3].cached_tokens, 32);
+}
+
+TEST(Serve, ARequestThatCanNeverFitIsRefusedAndTheOthersAreServed) {
+  const ServeRun all =
+      run(trace_of({{.prompt_tokens = 90, .output_tokens = 20}, {.prompt_tokens = 10, .output_tokens = 2}}),
+          options_of(96));
+  EXPECT_TRUE(all.outcomes[0].refused);
+  EXPECT_TRUE(std::isnan(all.outcomes[0].first_token_s));
+  EXPECT_EQ(all.refused, 1);
+  EXPECT_EQ(all.finished, 1);
+}
+
+TEST(Serve, LowerPrioritiesGoFirst) {
+  ServeOptions options = options_of();
+  options.limits.max_sequences = 1;
+  const ServeRun all = run(trace_of({{.prompt_tokens = 10, .output_tokens = 5},
+                                     {.arrival_s = 0.001, .prompt_tokens = 10, .output_tokens = 1, .priority = 1},
+                                     {.arrival_s = 0.002, .prompt_tokens = 10, .output_tokens = 1}}),
+                           options);
+  EXPECT_LT(all.outcomes[2].first_token_s, all.outcomes[1].first_token_s);
+}
+
+TEST(Serve, EndsAtTheTimeAskedFor) {
+  ServeOptions options = options_of();
+  options.most_s = 0.015;
+  const ServeRun all = run(trace_of({{.prompt_tokens = 10, .output_tokens = 1000}}), options);
+  EXPECT_TRUE(all.is_cut);
+  EXPECT_FALSE(std::isnan(all.outcomes[0].first_token_s));
+  EXPECT_TRUE(std::isnan(all.outcomes[0].last_token_s));
+}
+
+TEST(Serve, SaysWhatCannotBeServed) {
+  const ToyTime times;
+  const auto code_of = [&](const ServingTrace& trace, const ServeOptions& options) {
+    const Result<ServeRun> run = serve(trace, options, times);
+    return run ? std::string("ok") : run.error().code + " " + run.error().where;
+  };
+  EXPECT_EQ(code_of(trace_of({{.prompt_tokens = 0}}), options_of()), "bad-request request 1");
+  EXPECT_EQ(code_of(trace_of({{.arrival_s = 2}, {.arrival_s = 1}}), options_of()), "bad-request request 2");
+  EXPECT_EQ(code_of(trace_of({{.after = 0}}), options_of()), "bad-request request 1");
+  EXPECT_EQ(code_of(trace_of({{}}), options_of(0)), "bad-usage cache_tokens");
+  ServeOptions options = options_of();
+  options.limits.step_tokens = 10;
+  EXPECT_EQ(code_of(trace_of({{}}), options), "bad-usage step_tokens");
+  options = options_of();
+  options.replicas = 0;
+  EXPECT_EQ(code_of(trace_of({{}}), options), "bad-usage replicas");
+}
+
+TEST(Serve, SamplesStayFewHoweverLongItRuns) {
+  std::vector<ServingRequest> requests;
+  for (int i = 0; i < 3000; ++i) requests.push_back({.arrival_s = 0.05 * i, .prompt_tokens = 10, .output_tokens = 20});
+  const ServeRun all = run(trace_of(requests), options_of());
+  EXPECT_LE(all.samples.size(), ServeRun::kMostSamples);
+  EXPECT_GE(all.samples.size(), ServeRun::kMostSamples / 4);
+}
+
+}  // namespace
+}  // namespace perfcast::ai

@@ -1,0 +1,169 @@
+#include "ai/serving/serving_forecast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "ai/serving/engine_step_time.h"
+#include "base/text.h"
+
+namespace perfcast::ai {
+namespace {
+
+constexpr int64_t kMostDevices = 64;  // that are tried where a model doesn't fit
+
+// Tokens of a mean request.
+void add_lengths(const ServingTrace& trace, ServingRow& row) {
+  double prompt = 0, output = 0;
+  for (const ServingRequest& request : trace.requests) {
+    prompt += static_cast<double>(request.prompt_tokens);
+    output += static_cast<double>(request.output_tokens);
+  }
+  row.requests = static_cast<int64_t>(trace.requests.size());
+  row.prompt_tokens = prompt / static_cast<double>(row.requests);
+  row.output_tokens = output / static_cast<double>(row.requests);
+}
+
+class ServingForecaster {
+ public:
+  ServingForecaster(const ServingRequestFor& request, const TakeRun& take) : request_(request), take_(take) {}
+
+  Result<ServingRow> forecast(size_t device, size_t load, const ServingTrace& trace) {
+    ServingRow row;
+    row.device = device;
+    row.load = load;
+    row.devices = request_.replicas * request_.formats.tensor_parallel;
+    add_lengths(trace, row);
+    const auto work = work_of(row, request_.formats.tensor_parallel);
+    if (!work) return work.error();
+    const ServingDevice& on = request_.devices[device];
+    const auto widths = forecast_engine(*request_.profile, *work, on.facts, on.host);
+    if (!widths) return widths.error();
+    row.unmeasured = widths->unmeasured;
+    const auto limits = limits_of(*work, on.facts);
+    if (!limits) {
+      if (limits.error().code != "no-memory") return limits.error();
+      row.problem = limits.error().message;
+      row.fits_on = smallest_group(row, on.facts);
+      failed_ = limits.error();
+      if (row.fits_on > 0) {
+        failed_->expected = "--tensor-parallel " + std::to_string(row.fits_on) +
+                            ": so many share the model and hold it; a larger device, or fewer bits a weight "
+                            "(--weight-precision)";
+      }
+      return row;
+    }
+    ServeOptions options;
+    options.limits = row.limits = *limits;
+    options.replicas = request_.replicas;
+    options.router = request_.router;
+    options.concurrency = request_.loads[load].concurrency;
+    const double token = widths->token_log_half_width, first = widths->first_log_half_width;
+    for (const auto& [sign, summary] : {std::pair(0.0, &row.forecast), {1.0, &row.slow}, {-1.0, &row.fast}}) {
+      const StepScale scale{std::exp(sign * token), std::exp(sign * std::max(token, first))};
+      options.front_end = front_end_time(*request_.profile, on.host, scale);
+      const EngineStepTime times(*request_.profile, *work, on.facts, on.host, scale);
+      auto run = serve(trace, options, times);
+      if (!run) return run.error();
+      *summary = summarise(trace, options, *run, request_.objectives);
+      if (sign == 0 && row.forecast.finished == 0) {
+        row.problem = "every request is longer than the " + std::to_string(options.limits.cache_tokens) +
+                      " tokens that its cache holds";
+        if (options.limits.context_tokens > 0) {
+          row.problem += ", or than " + std::to_string(options.limits.context_tokens) + " tokens";
+        }
+        failed_ = infeasible_error("too-long", printable(on.facts.name) + ": " + row.problem, "",
+                                   "shorter requests, or a larger cache");
+        return row;
+      }
+      if (sign != 0 || !take_) continue;
+      if (Status taken = take_(row, trace, *run); !taken) return taken.error();
+    }
+    if (row.forecast.output_tokens_per_s > 0) {
+      row.cost_per_million =
+          on.price_per_hour * static_cast<double>(row.devices) / 3600 / row.forecast.output_tokens_per_s * 1e6;
+    }
+    return row;
+  }
+
+  const std::optional<Error>& failed() const { return failed_; }  // the last one that was left out
+
+ private:
+  Result<EngineWork> work_of(const ServingRow& row, int64_t tensor_parallel) const {
+    EngineRequest engine = request_.formats;
+    engine.tensor_parallel = tensor_parallel;
+    engine.prompt_tokens = std::max<int64_t>(1, std::llround(row.prompt_tokens));
+    engine.output_tokens = std::max<int64_t>(1, std::llround(row.output_tokens));
+    engine.batch = 2;  // several requests at once
+    engine.sampler = sampler_defaults(request_.config);
+    return engine_work(request_.config, engine);
+  }
+
+  Result<EngineLimits> limits_of(const EngineWork& work, const DeviceFacts& facts) const {
+    auto limits = default_limits(*request_.profile, work, facts);
+    if (!limits) {
+      // The user's word stands where the device's memory isn't known.
+      if (!request_.cache_tokens || limits.error().code != "unknown-fact") return limits;
+      EngineLimits known;
+      known.schedules_ahead = request_.profile->overlaps_host;
+      known.step_tokens = static_cast<int64_t>(chunk_tokens(*request_.profile, facts));
+      limits = known;
+    }
+    // A larger number of sequences asks for larger steps, where their size isn't given.
+    if (request_.max_sequences) {
+      limits->max_sequences = *request_.max_sequences;
+      limits->step_tokens = std::max(limits->step_tokens, limits->max_sequences);
+    }
+    if (request_.step_tokens) {
+      limits->step_tokens = *request_.step_tokens;
+      if (!request_.max_sequences) limits->max_sequences = std::min(limits->max_sequences, limits->step_tokens);
+    }
+    if (request_.cache_tokens) limits->cache_tokens = *request_.cache_tokens;
+    limits->context_tokens = request_.context_tokens;
+    limits->prefix_cache = request_.prefix_cache;
+    limits->chunked_prefill = request_.chunked_prefill;
+    return limits;
+  }
+
+  // Powers of two: what engines accept.
+  int64_t smallest_group(const ServingRow& row, const DeviceFacts& facts) const {
+    for (int64_t devices = 2; devices <= kMostDevices; devices *= 2) {
+      if (devices <= request_.formats.tensor_parallel) continue;
+      const auto work = work_of(row, devices);
+      if (!work) return 0;
+      if (default_limits(*request_.profile, *work, facts)) return devices;
+    }
+    return 0;
+  }
+
+  const ServingRequestFor& request_;
+  const TakeRun& take_;
+  std::optional<Error> failed_;
+};
+
+}  // namespace
+
+Result<ServingResult> forecast_serving(ServingRequestFor request, const TakeRun& take) {
+  ServingResult result;
+  const auto parameters = count_parameters(request.config);
+  if (!parameters) return parameters.error();
+  result.parameters = parameters->total;
+  result.request = std::move(request);
+  ServingForecaster forecaster(result.request, take);
+  bool any = false;
+  for (size_t load = 0; load < result.request.loads.size(); ++load) {
+    const ServingTrace trace = result.request.loads[load].trace();
+    for (size_t device = 0; device < result.request.devices.size(); ++device) {
+      auto row = forecaster.forecast(device, load, trace);
+      if (!row) return row.error();
+      any = any || row->problem.empty();
+      result.rows.push_back(*std::move(row));
+    }
+  }
+  if (!any) return *forecaster.failed();
+  std::stable_sort(result.rows.begin(), result.rows.end(),
+                   [](const ServingRow& a, const ServingRow& b) { return a.device < b.device; });
+  return result;
+}
+
+}  // namespace perfcast::ai
