@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <iterator>
@@ -144,6 +145,12 @@ const Maker* maker_of(const std::string& file, const std::string& function) {
     return function == maker.function && file.ends_with(maker.file);
   });
   return found == kMakers.end() ? nullptr : found;
+}
+
+// What the thread has run for; without a CPU it makes nothing of its text.
+double cpu_time_s(pid_t process, pid_t thread) {
+  const auto text = read_file(fmt::format("/proc/{}/task/{}/schedstat", process, thread), 256);
+  return text ? 1e-9 * std::strtod(text->c_str(), nullptr) : 0;
 }
 
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -316,10 +323,11 @@ void ScriptLines::add_making(const std::vector<Frame>& stack, const ThreadNow& t
   const Text text{static_cast<size_t>(letters), std::hash<std::string>()(head)};
   const auto before = making_.find(thread.thread);
   const bool is_same = before != making_.end() && before->second.text == text;
+  const double now_s = cpu_time_s(thread.process, thread.thread);
   Making& now = making_[thread.thread];
-  now = {text, (is_same ? now.s : 0) + thread.length_s};
+  now = {text, is_same ? now.s : now_s};
   const bool is_known = made_of_.size() < kMostTexts ? !made_of_.insert(text).second : made_of_.count(text) > 0;
-  if (is_same ? now.s > kMakingOfLetter_s * static_cast<double>(text.letters) + thread.length_s : is_known)
+  if (is_same ? now_s - now.s > kMakingOfLetter_s * static_cast<double>(text.letters) : is_known)
     line.again_s += thread.length_s;
 }
 

@@ -83,7 +83,7 @@ class ScriptLines {
   };
   struct Making {
     Text text;
-    double s = 0;  // of looks in a row
+    double s = 0;  // CPU time of the thread at the first of looks in a row
   };
   Interpreter find_interpreter(pid_t process, const std::string& program);
   std::map<pid_t, uint64_t> frames_of(pid_t process, const Interpreter& interpreter);  // by thread
