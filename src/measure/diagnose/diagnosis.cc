@@ -47,6 +47,7 @@ bool has_flag(const HostFacts& host, std::string_view flag) {
 constexpr double kLinesFor = 0.02;  // of the CPU time: functions whose source lines are worth a build
 constexpr const char* kLineFlags = "-O2 -g";
 constexpr double kCurveOfBudget = 0.5;
+constexpr double kMuchWithoutCpu = 0.25, kAlwaysBusy = 0.9;  // of the wall time
 constexpr double kMostSlowdown = 10, kLeastCounting_s = 10, kMostCounting_s = 120, kMostHeldUp = 5;
 
 // CPUs that this process may use, by number.
@@ -443,6 +444,12 @@ Status DiagnosisSession::prove() {
   proofs.run_s = result_.seen.run.wall_s;
   if (proofs.run_s > 0) proofs.cpus_used = result_.seen.run.cpu_s() / proofs.run_s;
   proofs.limit_s = request_.limit_s;
+  const ProcessOutcome& run = result_.seen.run;
+  proofs.by_cpu_time = run.threads.value_or(1) == 1 && run.processes.value_or(1) == 1 &&
+                       result_.seen.ready_s > kMuchWithoutCpu * run.wall_s &&
+                       run.cpu_s() + result_.seen.ready_s > kAlwaysBusy * run.wall_s;
+  if (proofs.by_cpu_time)
+    result_.notes.emplace_back("trials compare CPU times, as other programs took CPUs and this one never waits");
   proofs.seed = request_.seed;
   proofs.rebuilder = rebuilder_.get();
   proofs.progress = request_.progress;

@@ -158,7 +158,12 @@ void add_indirect_calls(const Evidence& evidence, std::vector<Finding>& findings
   const auto calls = evidence.count("op_ind_call_count"), cycles = evidence.user_cycles();
   const auto misses = evidence.count("indirect_misses_count");
   double modelled = 0;
-  if (calls && cycles && misses) modelled = *misses * evidence.design->mispredict_cycles / *cycles;
+  if (calls && cycles && misses) {
+    modelled = *misses * evidence.design->mispredict_cycles / *cycles;
+    // Where there are many, a wrong target holds up more than the penalty says, as a wrong branch does.
+    const double of_these = *misses / (*misses + evidence.count("tage_misses_count").value_or(0) + 1);
+    if (modelled >= kMuchMispredicted) modelled = std::max(modelled, of_these * evidence.held_up_by("mispredicted"));
+  }
   // Without counts nobody knows whether their targets are foreseen.
   if (calls && misses && cycles ? modelled < 0.05 : share < 0.1) return;
   Finding finding;

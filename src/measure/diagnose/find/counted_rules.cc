@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 
 #include "base/text.h"
 #include "machine/facts/core_design.h"
 #include "measure/diagnose/find/rules.h"
+#include "measure/diagnose/roofline/loop_shape.h"
+#include "measure/diagnose/roofline/memory_traffic.h"
 #include "profile/core/memory_counts.h"
 
 namespace perfcast::measure {
@@ -15,11 +18,13 @@ namespace {
 
 constexpr double kLeastModelledShare = 0.08;
 constexpr double kMostModelledShare = 0.9;
-constexpr double kMuchMispredicted = 0.2;  // of less, what the model misses may be anything's
+constexpr double kForeseen = 8;      // lines in order take one's time out of order
+constexpr double kMostLonger = 1.3;  // loads take beside what is measured when the program does not run
+constexpr double kMostlyOutOfOrder = 0.8;
 // How busy units are: below the one whatever takes them longer is hidden, above the other nothing is.
 constexpr double kGapsHide = 0.5, kGapsAreGone = 0.8;
 
-std::string hottest(const Observation& seen, bool loads) {
+const HotFunction* hottest(const Observation& seen, bool loads) {
   const HotFunction* best = nullptr;
   double most = 0;
   for (const HotFunction& function : seen.functions) {
@@ -28,8 +33,66 @@ std::string hottest(const Observation& seen, bool loads) {
     most = share;
     best = &function;
   }
-  if (best == nullptr) return "";
-  return best->own_words();
+  return best;
+}
+
+// "most likely in walk (list.cc:12)"; none where there are no samples.
+void add_hottest(const Observation& seen, bool loads, Finding& finding) {
+  if (const HotFunction* const at = hottest(seen, loads)) {
+    const std::string words = at->own_words();
+    finding.evidence.push_back("most likely " + (words.starts_with("in ") ? words : "in " + words));
+  }
+}
+
+// How a program comes to the addresses that it waits for.
+enum class Walk : uint8_t { kUnknown, kNodes, kLinks, kStrides };
+
+// Containers of the standard library that allocate each item on its own.
+bool is_of_nodes(const HotFunction& function) {
+  for (const std::string* const name : {&function.function, &function.entry}) {
+    for (const char* const container : {"_Rb_tree", "_Hashtable", "_List_", "std::map<", "std::set<", "std::list<",
+                                        "std::unordered_", "std::__cxx11::list<", "std::multi", "std::forward_list<"}) {
+      if (name->find(container) != std::string::npos) return true;
+    }
+  }
+  return false;
+}
+
+// An address that is read from where the last one led.
+bool follows_links(const HotLoop& loop) {
+  return std::any_of(loop.instructions.begin(), loop.instructions.end(), [](const CodeInstruction& of) {
+    return of.loaded_bytes == 8 && of.memory.is_there && of.memory.base != kNoRegister &&
+           (of.general_writes & 1U << static_cast<unsigned>(of.memory.base)) != 0 && !of.change.is_linear;
+  });
+}
+
+// Steps of a line of 64 bytes or more: only a part of each line is used before it is gone.
+bool has_long_strides(const HotLoop& loop) {
+  const LoopShape shape = loop_shape(loop.instructions);
+  return std::any_of(shape.accesses.begin(), shape.accesses.end(),
+                     [](const LoopAccess& access) { return access.step_bytes && std::abs(*access.step_bytes) >= 64; });
+}
+
+Walk walk_of(const HotFunction& function) {
+  if (is_of_nodes(function)) return Walk::kNodes;
+  if (!function.loop || function.loop->instructions.empty()) return Walk::kUnknown;
+  if (follows_links(*function.loop)) return Walk::kLinks;
+  return has_long_strides(*function.loop) ? Walk::kStrides : Walk::kUnknown;
+}
+
+std::string advice_on(Walk walk) {
+  switch (walk) {
+    case Walk::kNodes:
+      return "items side by side, not one by one in nodes: a sorted std::vector, or a hash table of one block";
+    case Walk::kLinks:
+      return "items side by side in the order in which they are visited (an array, indices in place of pointers)";
+    case Walk::kStrides:
+      return "walk memory in its order (swap the loops: rows before columns), or in blocks that fit the cache; rows "
+             "whose length is a power of two get some bytes more";
+    case Walk::kUnknown:
+      break;
+  }
+  return "smaller items, with what is used together beside each other; sort or group the look-ups by address";
 }
 
 // What a cause takes of the cycles, and what says so.
@@ -87,24 +150,39 @@ std::optional<Loss> modelled_by_caches(const Evidence& evidence) {
                l3 = has_l3 ? random_misses(design.l3_bytes) : l2;
   const double walks =
       evidence.count(design.tlb_entries >= 2048 ? "stlb_2048_miss_count" : "stlb_1536_miss_count").value_or(0);
-  const double stalled = std::max(0.0, l1 - l2) * design.l2_cycles + std::max(0.0, l2 - l3) * design.l3_cycles +
-                         l3 * design.memory_cycles() + walks * design.page_walk_cycles;
+  // A guest, or other load on the caches, makes loads longer than the design says.
+  const double l3_cycles = std::max<double>(design.l3_cycles, evidence.costs.load_of_8_mib_s * design.clock_hz),
+               memory_cycles =
+                   std::max<double>(design.memory_cycles(), evidence.costs.load_of_64_mib_s * design.clock_hz);
+  const double stalled = std::max(0.0, l1 - l2) * design.l2_cycles + std::max(0.0, l2 - l3) * l3_cycles +
+                         l3 * memory_cycles + walks * design.page_walk_cycles;
   // Many are under way at once; how many of their cycles are waited for, the model of the core knows.
   const double of_l2 = evidence.modelled_bound("L2"), of_l3 = evidence.modelled_bound("L3"),
                of_memory = evidence.modelled_bound("memory"), of_tlb = evidence.modelled_bound("TLB");
   const double modelled = of_l2 + of_l3 + of_memory + of_tlb;
-  // A core hides some of it, more in the model than here: what the program took beyond all that the model puts down to
-  // other things may be memory's, too.
-  const auto model_cycles = evidence.count(core_cycles_metric(design.name));
-  const double beyond = model_cycles ? 1 - *model_cycles * (1 - modelled) / *cycles : 0;
+  // Lines that come in order come as fast as memory gives them, however they are asked for: theirs is a part of that,
+  // by their number. Cycles beyond the model's are put down in proportion, as those of other causes are; but no more of
+  // them than so many misses take here.
+  const auto in_order = [&](double bytes) {
+    const std::string size = nearest_simulated_cache(bytes);
+    return evidence.count("miss_" + size + "_sequential_count").value_or(0) +
+           evidence.count("miss_" + size + "_store_sequential_count").value_or(0);
+  };
+  const double foreseen = in_order(design.l2_bytes) / kForeseen;
+  const double out_of_order = modelled > 0 && l2 + foreseen > 0 ? l2 / (l2 + foreseen) : 1;
   Loss loss;
-  loss.share = std::min({kMostModelledShare, std::max(modelled, beyond), stalled / *cycles});
+  loss.share =
+      std::min({kMostModelledShare, evidence.beyond_model(modelled * out_of_order), kMostLonger * stalled / *cycles});
   loss.evidence.push_back(
       fmt::format("misses out of order beyond {}: {}, beyond {}: {}, beyond {}: {}; pages beyond the TLB: {}",
                   human_bytes(design.l1d_bytes), human_number(l1), human_bytes(design.l2_bytes), human_number(l2),
                   human_bytes(has_l3 ? design.l3_bytes : design.l2_bytes), human_number(l3), human_number(walks)));
-  loss.evidence.push_back(fmt::format("the model of {}: L2 {}, L3 {}, memory {}, TLB {}", design.name,
-                                      in_percent(of_l2), in_percent(of_l3), in_percent(of_memory), in_percent(of_tlb)));
+  std::string words =
+      fmt::format("the model of {} waits for L2 in {} of its cycles, L3 {}, memory {}, TLB {}", design.name,
+                  in_percent(of_l2), in_percent(of_l3), in_percent(of_memory), in_percent(of_tlb));
+  if (out_of_order < kMostlyOutOfOrder)
+    words += fmt::format("; {} of that is for lines in order, which can't come sooner", in_percent(1 - out_of_order));
+  loss.evidence.push_back(std::move(words));
   return loss;
 }
 
@@ -159,8 +237,7 @@ Finding finding_of(const Evidence& evidence, const Loss& loss, bool by_loads) {
   Finding finding;
   finding.basis = loss.basis;
   finding.gain_ratio = 0.8 * loss.share * evidence.user_ratio();
-  if (const std::string at = hottest(evidence.seen, by_loads); !at.empty())
-    finding.evidence.push_back("most likely " + (at.starts_with("in ") ? at : "in " + at));
+  add_hottest(evidence.seen, by_loads, finding);
   finding.evidence.insert(finding.evidence.end(), loss.evidence.begin(), loss.evidence.end());
   return finding;
 }
@@ -174,9 +251,8 @@ void add_caches(const Evidence& evidence, std::vector<Finding>& findings) {
   Finding finding = finding_of(evidence, *loss, true);
   finding.cause = "cache-misses";
   finding.title = fmt::format("{} of the cycles wait for memory beyond the first-level cache", in_percent(loss->share));
-  finding.advice =
-      "walk memory in its order (rows before columns), in blocks that fit the cache; keep together what is used "
-      "together";
+  const HotFunction* const at = hottest(evidence.seen, true);
+  finding.advice = advice_on(at == nullptr ? Walk::kUnknown : walk_of(*at));
   finding.if_wrong = "code that is harder to read";
   finding.proof = "perf stat -e cache-misses where there are counters; the time of a smaller problem, per item";
   finding.experiments.push_back(
@@ -231,8 +307,7 @@ void add_crossings(const Evidence& evidence, std::vector<Finding>& findings) {
   finding.basis = FindingBasis::kModelled;
   finding.gain_ratio = 0.8 * share * evidence.user_ratio();
   finding.title = in_percent(crossing / accesses) + " of the loads and stores cross from one cache line into the next";
-  if (const std::string at = hottest(evidence.seen, true); !at.empty())
-    finding.evidence.push_back("most likely " + (at.starts_with("in ") ? at : "in " + at));
+  add_hottest(evidence.seen, true, finding);
   finding.evidence.push_back(fmt::format(
       "{} loads and {} stores that cross; one takes {:.2f} and {:.2f} ns more here, where nothing hides it",
       human_number(*loads), human_number(*stores), 1e9 * costs.crossing_load_s, 1e9 * costs.crossing_store_s));
@@ -269,6 +344,7 @@ void find_roughly(const Evidence& evidence, std::vector<Finding>& findings) {
 }  // namespace
 
 void find_in_counts(const Evidence& evidence, std::vector<Finding>& findings) {
+  if (evidence.seen.run.user_s < kShortestRun_s) return;
   if (!evidence.has_enough_counts()) {
     find_roughly(evidence, findings);
     return;

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "machine/facts/core_design.h"
-#include "measure/diagnose/find/rules.h"
+#include "measure/diagnose/find/testing/busy_program.h"
 
 namespace perfcast::measure {
 namespace {
@@ -109,6 +109,60 @@ TEST_F(Counted, CachesAreMeasuredWithinWhatWaited) {
   seen_.hardware["hw_topdown_slots_count"] = 6e9;
   seen_.hardware["hw_topdown_backend_slots_count"] = 6e8;
   EXPECT_NEAR(find().front().gain_ratio, 0.8 * 0.1, 1e-9);
+}
+
+// 4 M misses of 100 cycles in a second of 1 G cycles, of which the model knows half.
+TEST_F(Counted, CachesHoldUpWhatTheModelKnowsAndAShareOfTheRest) {
+  seen_.no_hardware = "none here";
+  profile_.metrics = {{core_cycles_metric("some"), 5e8},
+                      {"miss_32k_random_count", 4e6},
+                      {"miss_1m_random_count", 4e6},
+                      {"miss_32m_random_count", 4e6}};
+  profile_.core_bounds["some"] = {{"memory", 0.6}, {"width", 0.4}};
+  auto findings = find();
+  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"cache-misses"});
+  EXPECT_NEAR(findings[0].gain_ratio, 0.8 * 1.3 * 0.4, 1e-9);
+  EXPECT_EQ(findings[0].evidence[1], "the model of some waits for L2 in 0% of its cycles, L3 0%, memory 60%, TLB 0%");
+  // Here a load takes twice as long as the design says.
+  evidence_.costs.load_of_64_mib_s = 200e-9;
+  EXPECT_NEAR(find()[0].gain_ratio, 0.8 * (0.6 * 0.5 + 0.5), 1e-9);
+  // Of 36 M lines 32 M come in order.
+  profile_.metrics["miss_1m_sequential_count"] = 32e6;
+  findings = find();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_NEAR(findings[0].gain_ratio, 0.8 * (0.3 * 0.5 + 0.5 * 0.3 / 0.6), 1e-9);
+  EXPECT_EQ(findings[0].evidence[1],
+            "the model of some waits for L2 in 0% of its cycles, L3 0%, memory 60%, TLB 0%; 50% of that is for lines "
+            "in order, which can't come sooner");
+  seen_.run.user_s = 0.04;
+  EXPECT_TRUE(find().empty());
+}
+
+TEST_F(Counted, AdviseByTheWayThroughMemory) {
+  seen_.no_hardware = "none here";
+  seen_.samples_count = 1000;
+  profile_.metrics = {{core_cycles_metric("some"), 1e9},
+                      {"miss_32k_random_count", 8e6},
+                      {"miss_1m_random_count", 8e6},
+                      {"miss_32m_random_count", 8e6}};
+  profile_.core_bounds["some"] = {{"memory", 0.8}};
+  HotFunction function;
+  function.cpu_share = 1;
+  function.function = "std::_Rb_tree_increment(std::_Rb_tree_node_base*)";
+  seen_.functions = {function};
+  EXPECT_EQ(find()[0].advice.substr(0, 47), "items side by side, not one by one in nodes: a ");
+  // mov rax, [rax]; test rax, rax; jne
+  seen_.functions[0].function = "sum(node*)";
+  seen_.functions[0].loop.emplace();
+  seen_.functions[0].loop->instructions =
+      decode_instructions(CodeSet::kX86, std::string_view("\x48\x8b\x00\x48\x85\xc0\x75\xf8", 8), 0x1000);
+  EXPECT_EQ(find()[0].advice.substr(0, 49), "items side by side in the order in which they are");
+  // add ebx, [rax]; add rax, 8192; cmp rax, rdx; jne
+  seen_.functions[0].loop->instructions = decode_instructions(
+      CodeSet::kX86, std::string_view("\x03\x18\x48\x05\x00\x20\x00\x00\x48\x39\xd0\x75\xf3", 13), 0x1000);
+  EXPECT_EQ(find()[0].advice.substr(0, 24), "walk memory in its order");
+  seen_.functions[0].loop.reset();
+  EXPECT_EQ(find()[0].advice.substr(0, 13), "smaller items");
 }
 
 TEST_F(Counted, CrossingsCostWhereTheirUnitsHaveNoGaps) {

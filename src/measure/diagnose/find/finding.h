@@ -33,6 +33,7 @@ struct Experiment {
   std::string program = {};                 // in the place of the command's own; empty: that
   TrialEffect effect = TrialEffect::kNone;  // what it takes away; kNone: nothing that could be counted
   bool is_remedy = false;                   // it is the advice: what it does not gain is not to be had
+  bool by_wall_time = false;                // what it changes is when the program runs, not what it does
   std::string in_words() const;             // "OMP_NUM_THREADS=2", as a shell would have it; or the flags
   std::vector<std::string> command(const std::vector<std::string>& as_it_is) const;
 };

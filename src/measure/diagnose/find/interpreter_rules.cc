@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "measure/diagnose/find/rules.h"
 
 namespace perfcast::measure {
@@ -11,6 +12,7 @@ namespace {
 
 constexpr double kLeastStepShare = 0.03, kLeastEngineShare = 0.3, kLeastInterpreterShare = 0.4;
 constexpr double kLeastScript_s = 0.1, kLeastSearchShare = 0.2;
+constexpr double kLeastAgain = 0.05;
 constexpr double kRunsToo = 0.1, kOneCpu = 1.3;
 constexpr double kAvoidableScan = 0.5;  // whether the rows are needed is not known
 
@@ -93,6 +95,73 @@ void add_script_search(const Evidence& evidence, std::vector<Finding>& findings)
   findings.push_back(std::move(finding));
 }
 
+// "x = x + [y]", "self.text += piece": what is on the left is copied, or its end is appended to.
+bool adds_to_itself(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) return false;
+  if (text[equals - 1] == '+') return true;
+  const std::string_view left = trim(std::string_view(text).substr(0, equals));
+  const std::string_view right = trim(std::string_view(text).substr(equals + 1));
+  return !left.empty() && right.starts_with(left) && trim(right.substr(left.size())).starts_with('+');
+}
+
+// Where the interpreter is seen in additions to what is there, and in its functions that join lists and texts, all that
+// is there is copied each time.
+void add_script_copies(const Evidence& evidence, std::vector<Finding>& findings) {
+  const double all_s = script_cpu_s(evidence.seen);
+  double adding_s = 0, most_s = 0, joining = evidence.seen.share_of(CodeRole::kCopy);
+  const ScriptLine* most = nullptr;
+  for (const ScriptLine& line : evidence.seen.script) {
+    if (!adds_to_itself(line.text)) continue;
+    adding_s += line.add_s;
+    if (line.add_s <= most_s) continue;
+    most_s = line.add_s;
+    most = &line;
+  }
+  if (most == nullptr || all_s < kLeastScript_s || adding_s < kLeastSearchShare * all_s) return;
+  for (const HotFunction& function : evidence.seen.functions)
+    joining += function.function.find("concat") != std::string::npos ? function.cpu_share : 0;
+  if (joining < kLeastSearchShare) return;
+  Finding finding;
+  finding.cause = "copying";
+  finding.gain_ratio = 0.95 * adding_s / all_s * evidence.busy_ratio();
+  finding.title = fmt::format("{} of the script's CPU time is single additions that copy a whole list or text",
+                              in_percent(adding_s / all_s));
+  finding.evidence.push_back("most in " + most->in_words());
+  finding.advice = "append() or extend() to a list, and ''.join() it to a text at the end";
+  finding.if_wrong = "others that hold the same list see it grow";
+  finding.proof = "the time with twice as many items: four times as much is a copy at each step";
+  std::erase_if(findings, [](const Finding& other) { return other.cause == "copying"; });
+  findings.push_back(std::move(finding));
+}
+
+// What is made of a text again though it is there already.
+void add_repeated_work(const Evidence& evidence, std::vector<Finding>& findings) {
+  const double all_s = script_cpu_s(evidence.seen);
+  double making_s = 0, again_s = 0;
+  const ScriptLine* most = nullptr;
+  for (const ScriptLine& line : evidence.seen.script) {
+    making_s += line.making_s;
+    again_s += line.again_s;
+    if (line.making_s > (most == nullptr ? 0 : most->making_s)) most = &line;
+  }
+  if (most == nullptr || all_s < kLeastScript_s || making_s < kLeastSearchShare * all_s ||
+      again_s < kLeastAgain * making_s)
+    return;
+  Finding finding;
+  finding.cause = "repeated-work";
+  finding.gain_ratio = 0.95 * making_s / all_s * evidence.busy_ratio();
+  finding.title = fmt::format("{} of the script's CPU time is {}, also of texts that come again",
+                              in_percent(making_s / all_s), most->making);
+  finding.evidence.push_back("most in " + most->in_words());
+  finding.evidence.push_back(
+      fmt::format("in {} of that time it was a text that had been seen there before", in_percent(again_s / making_s)));
+  finding.advice = "make it once, before the loop, and keep it (functools.lru_cache, re.compile)";
+  finding.if_wrong = "memory for what is kept; what changes one kept object changes all its uses";
+  finding.proof = "count the different texts: python3 -m cProfile counts the calls";
+  findings.push_back(std::move(finding));
+}
+
 // A line that a thread both runs and waits at, in futex(2), waits for the interpreter's lock: only who holds it runs
 // Python. A line that waits for something else (a join, a queue) takes no CPU time.
 void add_interpreters_lock(const Evidence& evidence, std::vector<Finding>& findings) {
@@ -132,6 +201,8 @@ void add_interpreters_lock(const Evidence& evidence, std::vector<Finding>& findi
 
 void find_in_interpreters(const Evidence& evidence, std::vector<Finding>& findings) {
   add_script_search(evidence, findings);
+  add_script_copies(evidence, findings);
+  add_repeated_work(evidence, findings);
   add_interpreters_lock(evidence, findings);
   if (evidence.seen.samples_count < kFewestSamples) return;
   add_table_scan(evidence, findings);

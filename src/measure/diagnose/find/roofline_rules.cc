@@ -48,7 +48,15 @@ void add_vector_width(const Evidence& evidence, std::vector<Finding>& findings) 
                       human_number(loop.operations_count), human_bytes(loop.bytes), loop.trips_count,
                       human_seconds(loop.time_s), loop.isa, human_seconds(loop.limit_s), loop.limited_by));
     }
-    finding.advice = "compile with -O3 and for this machine (-march=native, or x86-64-v3)";
+    if (loop.shape.reloads_count > 0) {
+      finding.evidence.push_back(
+          fmt::format("each iteration reads {} value{} again from the same place, as what it writes might be there",
+                      loop.shape.reloads_count, loop.shape.reloads_count > 1 ? "s" : ""));
+    }
+    finding.advice = loop.shape.reloads_count > 0
+                         ? "copy members, pointers and bounds to local variables before the loop (or say __restrict); "
+                         : "";
+    finding.advice += "compile with -O3 and for this machine (-march=native, or x86-64-v3)";
     if (loop.shape.has_float_sum) finding.advice += ", with -ffast-math or #pragma omp simd reduction for its sums";
     finding.if_wrong = loop.shape.has_float_sum ? "sums that round otherwise; a program that older processors can't run"
                                                 : "a program that older processors can't run";

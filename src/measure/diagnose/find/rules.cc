@@ -88,8 +88,9 @@ double Evidence::modelled_bound(const char* bound) const {
   return share == bounds->second.end() ? 0 : share->second;
 }
 
-double Evidence::held_up_by(const char* bound) const {
-  const double share = modelled_bound(bound);
+double Evidence::held_up_by(const char* bound) const { return beyond_model(modelled_bound(bound)); }
+
+double Evidence::beyond_model(double share) const {
   if (share <= 0) return 0;
   const auto modelled = count(core_cycles_metric(design->name)), cycles = user_cycles();
   if (!modelled || !cycles) return share;
@@ -112,6 +113,18 @@ bool has_cause(const std::vector<Finding>& findings, std::string_view cause) {
 
 double kernel_of(const Observation& seen) {
   return seen.kernel_share.value_or(seen.run.cpu_s() > 0 ? seen.run.system_s / seen.run.cpu_s() : 0);
+}
+
+double own_work_s(const Observation& seen) {
+  double share = 0;
+  for (const HotFunction& function : seen.functions)
+    share += is_runtime_library(function.library) ? 0 : std::max(0.0, function.cpu_share - function.kernel_share);
+  return std::min(1.0, share) * seen.run.cpu_s();
+}
+
+double held_up_by_others(const Evidence& evidence) {
+  const double cpu_s = evidence.seen.run.cpu_s();
+  return evidence.others_took_cpus() && cpu_s > 0 ? 1 + evidence.seen.ready_s / cpu_s : 1;
 }
 
 void add_places(const Evidence& evidence, ThreadState state, Finding& finding) {

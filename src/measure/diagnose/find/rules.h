@@ -76,12 +76,19 @@ struct Evidence {
   // The same of the cycles that it ran for here. Cycles beyond the model's are put down, in proportion, to what the
   // model takes too lightly: a wrong branch, a division or a miss also holds up what comes behind it.
   double held_up_by(const char* bound) const;
+  double beyond_model(double share) const;  // likewise of any share of the model's cycles
   // Cycles of this core that the program ran for in user code, by the design's clock.
   std::optional<double> user_cycles() const;
 };
 
 // Of fewer samples no share of a function is worth a finding.
 inline constexpr double kFewestSamples = 50;
+
+// CPU time of a run, of less of which its start is much, and the rest is known roughly.
+inline constexpr double kShortestRun_s = 0.05;
+
+// Cycles of wrong paths, by their penalty: of less, what the model takes too lightly may be anything's.
+inline constexpr double kMuchMispredicted = 0.2;
 
 // A wait that takes less of the time is no finding.
 inline constexpr double kLeastWaitShare = 0.05;
@@ -92,6 +99,11 @@ bool has_cause(const std::vector<Finding>& findings, std::string_view cause);
 void add_places(const Evidence& evidence, ThreadState state, Finding& finding);
 // The kernel's share of the CPU time: by samples, or by the times that it accounts.
 double kernel_of(const Observation& seen);
+
+// CPU time in code that is neither a runtime's nor the kernel's.
+double own_work_s(const Observation& seen);
+// How many times as long work takes because of what else runs on this machine.
+double held_up_by_others(const Evidence& evidence);
 
 // "build (text.cc:12), through std::string::append": whose code causes the function's time.
 std::string calls_in_words(const HotFunction& function);

@@ -120,6 +120,11 @@ TEST(Rules, CountStarts) {
   const auto findings = find_causes(evidence_of(seen));
   ASSERT_EQ(causes_of(findings), std::vector<std::string>{"process-starts"});
   EXPECT_NEAR(findings[0].gain_ratio, 0.95 * 0.4, 1e-9);
+  seen.shim = "/opt/shims/python3";
+  seen.started_by_shim = "/opt/3.11/bin/python3.11";
+  const auto of_shim = find_causes(evidence_of(seen));
+  EXPECT_EQ(of_shim[0].evidence.back(), "/opt/shims/python3 starts programs to find the one that it runs");
+  EXPECT_EQ(of_shim[0].advice, "run /opt/3.11/bin/python3.11 directly");
 }
 
 TEST(Rules, TellContentionFromWaitingForTheEnd) {

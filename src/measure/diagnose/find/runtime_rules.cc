@@ -15,6 +15,7 @@ constexpr double kLeastRuntimeShare = 0.05;
 constexpr double kAvoidable = 0.8;  // of time in a runtime: some of the work stays
 constexpr double kAlmostAll = 0.95;
 constexpr double kLeastLengthShare = 0.1, kLeastCallsShare = 0.15;
+constexpr double kLeastInStepShare = 0.1, kLeastLettersShare = 0.25;
 
 // Who calls the functions of a role most: "build (text.cc:12)".
 std::string main_caller(const Observation& seen, CodeRole role) {
@@ -203,6 +204,13 @@ void add_text(const Evidence& evidence, std::vector<Finding>& findings) {
   findings.push_back(std::move(finding));
 }
 
+// syscall(2) is what the C++ library's barriers, semaphores and atomics wait and wake by.
+bool waits_for_threads(const Observation& seen, const HotFunction& function) {
+  return function.short_name() == "syscall" && seen.run.threads.value_or(1) > 1 &&
+         std::any_of(seen.waits.begin(), seen.waits.end(),
+                     [](const WaitPlace& of) { return of.call == "futex" && of.entry == "syscall"; });
+}
+
 // The library's functions that do nothing but ask the kernel, and have no cause of their own here: lseek, getrandom,
 // fcntl.
 void add_calls(const Evidence& evidence, std::vector<Finding>& findings) {
@@ -211,7 +219,8 @@ void add_calls(const Evidence& evidence, std::vector<Finding>& findings) {
   const HotFunction* most = nullptr;
   for (const HotFunction& function : evidence.seen.functions) {
     if (function.role != CodeRole::kOwn || !is_runtime_library(function.library) ||
-        function.kernel_share < kMostlyKernel * function.cpu_share || function.function.empty())
+        function.kernel_share < kMostlyKernel * function.cpu_share || function.function.empty() ||
+        waits_for_threads(evidence.seen, function))
       continue;
     share += function.cpu_share;
     if (most == nullptr) most = &function;
@@ -229,6 +238,28 @@ void add_calls(const Evidence& evidence, std::vector<Finding>& findings) {
   finding.advice = "ask once and remember the answer, or ask for many things at a time";
   finding.if_wrong = "answers that may change meanwhile";
   finding.proof = "strace -f -c";
+  findings.push_back(std::move(finding));
+}
+
+// Streams of the C library take their lock for each letter. Those of C++ go through them where both are kept in step:
+// they hold no letters of their own then.
+void add_letters(const Evidence& evidence, std::vector<Finding>& findings) {
+  const double share = evidence.seen.share_of(CodeRole::kLetters);
+  const bool is_in_step =
+      std::any_of(evidence.seen.functions.begin(), evidence.seen.functions.end(),
+                  [](const HotFunction& of) { return of.function.find("stdio_sync_filebuf") != std::string::npos; });
+  if (share < (is_in_step ? kLeastInStepShare : kLeastLettersShare) || !evidence.seen.script.empty()) return;
+  Finding finding = of_role(evidence, CodeRole::kLetters, "letter-io", "reading or writing letter by letter");
+  finding.evidence.emplace_back(is_in_step
+                                    ? "std::cin and std::cout go through the C library's streams, to keep in step with "
+                                      "printf and scanf"
+                                    : "the stream is locked for each letter");
+  finding.advice = is_in_step
+                       ? "std::ios::sync_with_stdio(false), first of all in main()"
+                       : "read and write in blocks (fread, fwrite, fgets), or getc_unlocked() and putc_unlocked()";
+  finding.if_wrong = is_in_step ? "what printf and std::cout write comes in another order"
+                                : "streams that several threads use have to be locked otherwise";
+  finding.proof = is_in_step ? "the time with that line" : "the time with the unlocked functions in their place";
   findings.push_back(std::move(finding));
 }
 
@@ -312,6 +343,7 @@ void find_in_runtime(const Evidence& evidence, std::vector<Finding>& findings) {
     finding.proof = "strace -f -c -e trace=%file,close, and which paths come again: strace -f -e trace=%file";
     findings.push_back(std::move(finding));
   }
+  add_letters(evidence, findings);
   add_calls(evidence, findings);
   add_blas(evidence, findings);
   add_text(evidence, findings);

@@ -77,6 +77,7 @@ void add_interruptions(const Evidence& evidence, std::vector<Finding>& findings)
   finding.experiments.push_back({"the scheduler's policy for batch jobs", {}, {}, {"chrt", "--batch", "0"}});
   if (evidence.may_raise_priority)
     finding.experiments.push_back({"a higher priority than others", {}, {}, {"nice", "-n", "-5"}});
+  for (Experiment& experiment : finding.experiments) experiment.by_wall_time = true;
   findings.push_back(std::move(finding));
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 // Of a start or a wake-up: a thread that has less to do lives for these.
 constexpr double kShortThread = 4;
-constexpr double kLeastLoneShare = 0.06;
+constexpr double kLeastLoneShare = 0.06, kMostlySingle = 0.6;
 
 // Without its locks the work itself still takes the CPUs that there are.
 double most_by_cpus(const Evidence& evidence) {
@@ -21,23 +21,13 @@ double most_by_cpus(const Evidence& evidence) {
   return evidence.wall_s() > 0 ? std::max(0.0, 1 - work_s / could / evidence.wall_s()) : 0;
 }
 
-// CPU time in code that is neither a runtime's nor the kernel's.
-double own_work_s(const Observation& seen) {
-  double share = 0;
-  for (const HotFunction& function : seen.functions)
-    share += is_runtime_library(function.library) ? 0 : std::max(0.0, function.cpu_share - function.kernel_share);
-  return std::min(1.0, share) * seen.run.cpu_s();
-}
-
 // Of a program that does little work at a time and hands on in between: all but that work, and what else is waited for.
 double beyond_own_work(const Evidence& evidence) {
   const ThreadTimes& idle = evidence.seen.idle;
   const double elsewhere_s = idle.of(ThreadState::kStorage) + idle.of(ThreadState::kSleep) +
                              idle.of(ThreadState::kNetwork) + idle.of(ThreadState::kTerminal);
-  // What else runs on this machine holds that work up as it does the rest.
-  const double cpu_s = evidence.seen.run.cpu_s();
-  const double held_up = evidence.others_took_cpus() && cpu_s > 0 ? 1 + evidence.seen.ready_s / cpu_s : 1;
-  return std::max(0.0, 1 - (own_work_s(evidence.seen) * held_up + elsewhere_s) / std::max(1e-9, evidence.wall_s()));
+  return std::max(0.0, 1 - (own_work_s(evidence.seen) * held_up_by_others(evidence) + elsewhere_s) /
+                               std::max(1e-9, evidence.wall_s()));
 }
 
 // A thread takes the kernel a stack, an entry in its tables, a CPU to wait for, and an end: more than the work of a
@@ -149,6 +139,31 @@ void add_lone_times(const Evidence& evidence, std::vector<Finding>& findings) {
   }
 }
 
+// A queue that one thread serves: who waits for it gains as many times as there are CPUs, if its pieces of work don't
+// need each other. Python's threads would only take turns.
+void add_single_worker(const Evidence& evidence, std::vector<Finding>& findings) {
+  const Observation& seen = evidence.seen;
+  const double share = seen.single.s / std::max(1e-9, evidence.wall_s());
+  if (seen.looks < 10 || share < kMostlySingle || !seen.script.empty() || has_cause(findings, "hand-overs") ||
+      has_cause(findings, "thread-starts"))
+    return;
+  Finding finding;
+  finding.cause = "single-worker";
+  finding.basis = FindingBasis::kRule;
+  finding.gain_ratio = 0.9 * seen.single.lost_ratio;
+  finding.title =
+      fmt::format("for {} of the wall time one thread works, and all others wait for it", in_percent(share));
+  if (!seen.single.where.empty()) finding.evidence.push_back("it works in " + seen.single.where);
+  add_places(evidence, ThreadState::kJoin, finding);
+  add_places(evidence, ThreadState::kSignal, finding);
+  finding.evidence.push_back(
+      fmt::format("{} looks at all threads: {:.0f} CPUs idle meanwhile", seen.looks, evidence.cpus_count - 1));
+  finding.advice = fmt::format("as many workers as CPUs ({:.0f}) for the same queue", evidence.cpus_count);
+  finding.if_wrong = "work whose steps need each other stays serial; data that workers share needs locks";
+  finding.proof = "the time with two workers";
+  findings.push_back(std::move(finding));
+}
+
 bool hands_on(const std::string& function) {
   return function.find("cond_") != std::string::npos || function.find("barrier") != std::string::npos ||
          function.find("sem_") != std::string::npos || function.find("condition_variable") != std::string::npos;
@@ -220,11 +235,15 @@ void add_spinning(const Evidence& evidence, std::vector<Finding>& findings) {
   // How many want a CPU at a time; the others sleep.
   const double runnable = evidence.wall_s() > 0 ? (seen.run.cpu_s() + seen.ready_s) / evidence.wall_s() : 0;
   const bool spins_in_loops = in_loops > 0.3 && in_loops > seen.share_of(CodeRole::kYield);
+  // Threads that only compute in turns lose what a switch takes, each time that one is taken its CPU.
+  const double switching =
+      std::min(1.0, seen.run.involuntary_switches * evidence.costs.wake_up_s / std::max(1e-9, seen.run.cpu_s()));
+  const double taken_by_threads = 0.7 * std::max(spinning, kernel_of(seen)) + std::min(0.1, switching) * waiting;
   if (!spins_in_loops && threads >= 2 * evidence.cpus_count && runnable > 1.2 * evidence.cpus_count &&
-      (waiting > 0.25 || spinning > 0.2)) {
+      taken_by_threads >= kLeastWaitShare && (waiting > 0.25 || spinning > 0.2)) {
     Finding finding;
     finding.cause = "oversubscription";
-    finding.gain_ratio = std::min(0.9, 0.7 * std::max(spinning, kernel_of(seen)) + 0.1 * waiting);
+    finding.gain_ratio = std::min(0.9, taken_by_threads);
     finding.title = fmt::format("{:.0f} threads on {:.0f} CPUs: ready threads wait for a CPU {} of the time", threads,
                                 evidence.cpus_count, in_percent(waiting));
     finding.evidence.push_back(fmt::format("{:.0f} involuntary and {:.0f} voluntary context switches",
@@ -274,6 +293,7 @@ void find_between_threads(const Evidence& evidence, std::vector<Finding>& findin
   add_thread_starts(evidence, findings);
   add_hand_overs(evidence, findings);
   add_lone_times(evidence, findings);
+  add_single_worker(evidence, findings);
 }
 
 }  // namespace perfcast::measure

@@ -10,7 +10,8 @@
 namespace perfcast::measure {
 namespace {
 
-constexpr double kSmallCallBytes = 1024;
+constexpr double kSmallCallBytes = 1024, kFewestLooks = 2.5;
+constexpr double kMostlySyncing = 0.8, kShortWork_s = 5e-3;
 
 // CPU seconds of all threads and processes, as a share of the wall time: what they take beside each other counts once.
 double of_cpu(const Evidence& evidence, double taken_s) {
@@ -44,12 +45,18 @@ void add_small_io(const Evidence& evidence, std::vector<Finding>& findings) {
   finding.evidence.push_back(fmt::format("{} reads, {} writes; a call takes {:.0f} ns here at least: {} of the time",
                                          human_number(io->read_calls), human_number(io->write_calls),
                                          1e9 * evidence.costs.system_call_s, in_percent(by_calls)));
+  finding.advice = "read and write in blocks of 64 KiB (a buffer, or stdio's), or map the file";
   for (const HotFunction& function : evidence.seen.functions) {
     if (function.role != CodeRole::kInputOutput || function.caller.empty() || !evidence.seen.script.empty()) continue;
     finding.evidence.push_back("most by " + calls_in_words(function));
+    // The buffer is there, but emptied each time.
+    if (function.entry.find("endl") != std::string::npos) {
+      finding.advice = "write '\\n' in place of std::endl, which hands each line to the kernel at once";
+    } else if (function.entry.find("flush") != std::string::npos) {
+      finding.advice = "flush once at the end, or when somebody waits for it, not after each piece";
+    }
     break;
   }
-  finding.advice = "read and write in blocks of 64 KiB (a buffer, or stdio's), or map the file";
   finding.if_wrong = "what is in the buffer is seen, or lost, later";
   finding.proof = "strace -c, and the time with a buffer";
   finding.experiments.push_back(
@@ -67,7 +74,7 @@ void add_faults(const Evidence& evidence, std::vector<Finding>& findings) {
   // The kernel's samples hold all that it did; a fault takes the more the more memory it clears.
   const double share = of_cpu(evidence, std::min(by_faults, run.system_s + by_faults / 2));
   const double pages = run.peak_resident_bytes.value_or(0) / static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (share < kLeastWaitShare || run.minor_faults < 2000) return;
+  if (share < kLeastWaitShare || run.minor_faults < 2000 || run.cpu_s() < kShortestRun_s) return;
   Finding finding;
   finding.cause = "page-faults";
   finding.gain_ratio = std::min(0.9, 0.9 * share);
@@ -108,6 +115,10 @@ void add_starts(const Evidence& evidence, std::vector<Finding>& findings) {
   finding.evidence.push_back(fmt::format("starting a small program takes {:.2f} ms here: {} of the time",
                                          1e3 * evidence.costs.process_start_s, in_percent(share)));
   finding.advice = "do the work in one process, or hand many items to one start (xargs -n, a server, a library)";
+  if (!seen.shim.empty()) {
+    finding.evidence.push_back(seen.shim + " starts programs to find the one that it runs");
+    finding.advice = "run " + seen.started_by_shim + " directly";
+  }
   finding.if_wrong = "faults of one item that take others along";
   finding.proof = "strace -f -c -e clone,fork,vfork,execve";
   findings.push_back(std::move(finding));
@@ -122,6 +133,21 @@ double syncing(const Observation& seen) {
     }
   }
   return share;
+}
+
+// Who syncs after each small piece of work waits for the disk, and for a CPU after each wait: one sync at the end
+// leaves the work alone.
+double by_syncing(const Evidence& evidence, double share) {
+  const Observation& seen = evidence.seen;
+  double all_s = 0, syncing_s = 0;
+  for (const WaitPlace& place : seen.waits) {
+    if (place.state != ThreadState::kStorage) continue;
+    all_s += place.s;
+    syncing_s += place.call.find("sync") != std::string::npos ? place.s : 0;
+  }
+  const double each_s = own_work_s(seen) / std::max(1.0, seen.run.voluntary_switches);
+  if (syncing_s < kMostlySyncing * all_s || all_s <= 0 || each_s > kShortWork_s) return share;
+  return std::max(share, 1 - own_work_s(seen) * held_up_by_others(evidence) / std::max(1e-9, evidence.wall_s()));
 }
 
 struct Wait {
@@ -165,9 +191,11 @@ void find_in_waiting(const Evidence& evidence, std::vector<Finding>& findings) {
     double share = std::max(of_first, idle);
     if (wait.state == ThreadState::kStorage) share += syncing(evidence.seen) * evidence.busy_ratio();
     if (share < kLeastWaitShare || evidence.seen.looks < 5 || !evidence.seen.no_system_calls.empty()) continue;
+    // One look that fell on it, or two, are chance.
+    if (share * static_cast<double>(evidence.seen.looks) < kFewestLooks) continue;
     Finding finding;
     finding.cause = wait.cause;
-    finding.gain_ratio = wait.avoidable * share;
+    finding.gain_ratio = wait.avoidable * (wait.state == ThreadState::kStorage ? by_syncing(evidence, share) : share);
     finding.title =
         idle > of_first
             ? fmt::format("nothing runs for {} of the wall time: it waits for {}", in_percent(idle), wait.what)

@@ -63,6 +63,70 @@ TEST(WaitingRules, SayWhereCpusIdle) {
   EXPECT_EQ(findings[1].evidence[0], "in read (a.cc:3)");
 }
 
+TEST(WaitingRules, KnowTheOnlyWorkerOfAQueue) {
+  Observation seen = busy();
+  seen.run.threads = 2;
+  seen.single = {0.9, 0.45, "thumbnail (a.cc:7)"};
+  auto findings = find_causes(evidence_of(seen));
+  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"single-worker"});
+  EXPECT_NEAR(findings[0].gain_ratio, 0.9 * 0.45, 1e-12);
+  EXPECT_EQ(findings[0].evidence[0], "it works in thumbnail (a.cc:7)");
+  // Now and then is no queue.
+  seen.single.s = 0.5;
+  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
+}
+
+TEST(WaitingRules, TakeNoChanceForAWait) {
+  Observation seen = busy();
+  seen.looks = 8;
+  seen.first_thread.s[0] = 0.875;
+  seen.first_thread.s[static_cast<size_t>(ThreadState::kStorage)] = 0.125;  // one look
+  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
+  seen.looks = 24;
+  EXPECT_EQ(causes_of(find_causes(evidence_of(seen))), std::vector<std::string>{"serial-io"});
+}
+
+TEST(WaitingRules, SayWhatEmptiesTheBuffer) {
+  Observation seen = busy();
+  seen.run.io.emplace();
+  seen.run.io->written_bytes = 2e7;
+  seen.run.io->write_calls = 1e6;
+  HotFunction function = of_library("write", "/lib/x86_64-linux-gnu/libc.so.6", 0.5);
+  function.role = CodeRole::kInputOutput;
+  function.caller = "main";
+  function.caller_place = "a.cc:12";
+  function.entry = "std::ostream& std::endl<char, std::char_traits<char> >(std::ostream&)";
+  seen.functions = {function};
+  auto findings = find_causes(evidence_of(seen));
+  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"small-io"});
+  EXPECT_EQ(findings[0].evidence.back(), "most by main (a.cc:12), through std::endl<..>");
+  EXPECT_EQ(findings[0].advice, "write '\\n' in place of std::endl, which hands each line to the kernel at once");
+  seen.functions[0].entry = "fflush";
+  EXPECT_EQ(find_causes(evidence_of(seen))[0].advice,
+            "flush once at the end, or when somebody waits for it, not after each piece");
+}
+
+TEST(WaitingRules, KnowStreamsThatKeepInStep) {
+  Observation seen = busy();
+  set_role(seen, CodeRole::kLetters, 0.2);
+  HotFunction function = of_library("getc", "/lib/x86_64-linux-gnu/libc.so.6", 0.2);
+  function.role = CodeRole::kLetters;
+  seen.functions = {function};
+  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
+  function.function = "__gnu_cxx::stdio_sync_filebuf<char, std::char_traits<char> >::uflow()";
+  seen.functions.push_back(function);
+  auto findings = find_causes(evidence_of(seen));
+  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"letter-io"});
+  EXPECT_NEAR(findings[0].gain_ratio, 0.8 * 0.2, 1e-12);
+  EXPECT_EQ(findings[0].advice, "std::ios::sync_with_stdio(false), first of all in main()");
+  seen.functions.pop_back();
+  set_role(seen, CodeRole::kLetters, 0.2);
+  seen.role_share[static_cast<size_t>(CodeRole::kLetters)] = 0.4;
+  findings = find_causes(evidence_of(seen));
+  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"letter-io"});
+  EXPECT_NE(findings[0].advice.find("getc_unlocked"), std::string::npos);
+}
+
 TEST(WaitingRules, NamePlacesOfWaits) {
   Observation seen = busy();
   seen.run.user_s = 0.2;
@@ -123,6 +187,49 @@ TEST(WaitingRules, FindWhatAScriptSearches) {
   ASSERT_EQ(causes_of(findings), std::vector<std::string>{"linear-search"});
 }
 
+TEST(WaitingRules, FindWhatAScriptMakesAgain) {
+  Observation seen = busy();
+  ScriptLine line;
+  line.file = "/home/a/job.py";
+  line.function = "rate";
+  line.line = 5;
+  line.text = "settings = json.loads(TEXT)";
+  line.cpu_s = 1;
+  line.making_s = 0.8;
+  line.making = "parsing JSON";
+  seen.script = {line};
+  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());  // another text each time
+  seen.script[0].again_s = 0.6;
+  const auto findings = find_causes(evidence_of(seen));
+  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"repeated-work"});
+  EXPECT_NEAR(findings[0].gain_ratio, 0.95 * 0.8, 1e-12);
+  EXPECT_EQ(findings[0].title, "80% of the script's CPU time is parsing JSON, also of texts that come again");
+  EXPECT_EQ(findings[0].evidence[0], "most in rate (job.py:5): `settings = json.loads(TEXT)`");
+  EXPECT_EQ(findings[0].evidence[1], "in 75% of that time it was a text that had been seen there before");
+}
+
+TEST(WaitingRules, FindListsThatAScriptCopies) {
+  Observation seen = busy();
+  ScriptLine line;
+  line.file = "/home/a/job.py";
+  line.function = "collect";
+  line.line = 5;
+  line.text = "rows = rows + [row]";
+  line.cpu_s = 1;
+  line.add_s = 0.9;
+  seen.script = {line};
+  seen.functions = {of_library("list_concat", "/usr/bin/python3.11", 0.7)};
+  const auto findings = find_causes(evidence_of(seen));
+  ASSERT_EQ(causes_of(findings), std::vector<std::string>{"copying"});
+  EXPECT_NEAR(findings[0].gain_ratio, 0.95 * 0.9, 1e-12);
+  // A sum of numbers, and a library's sum of arrays.
+  seen.script[0].text = "total = rate * seconds + total";
+  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
+  seen.script[0].text = "total += column";
+  seen.functions = {of_library("add", "/usr/lib/python3/dist-packages/numpy/core/_multiarray_umath.so", 0.9)};
+  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
+}
+
 TEST(WaitingRules, BlameLengthsThatTheProgramAsksFor) {
   Observation seen = busy();
   HotFunction function = of_library("__strlen_evex", "/lib/x86_64-linux-gnu/libc.so.6", 0.4);
@@ -152,6 +259,16 @@ TEST(WaitingRules, NameTheCallsThatTheKernelAnswers) {
   EXPECT_EQ(findings[0].evidence[1], "called most by next (a.cc:7)");
   // Page faults in what computes are none of its calls.
   seen.functions[0].kernel_share = 0.1;
+  EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
+  // Nor are a barrier's waits.
+  seen.functions[0].kernel_share = 0.4;
+  seen.functions[0].function = "syscall";
+  EXPECT_EQ(find_causes(evidence_of(seen)).size(), 1U);
+  seen.run.threads = 2;
+  WaitPlace place;
+  place.call = "futex";
+  place.entry = "syscall";
+  seen.waits = {place};
   EXPECT_TRUE(find_causes(evidence_of(seen)).empty());
 }
 

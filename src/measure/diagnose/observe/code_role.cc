@@ -26,7 +26,8 @@ constexpr std::array<std::string_view, kCodeRoles> kRoleTexts = {"its own work",
                                                                  "reading and writing",
                                                                  "text by a locale's rules",
                                                                  "opening and finding files",
-                                                                 "looking for the end of a string"};
+                                                                 "looking for the end of a string",
+                                                                 "one letter of a stream at a time"};
 
 // Of whole libraries, by the beginning of the file's name.
 const std::vector<std::pair<std::string_view, CodeRole>>& libraries() {
@@ -113,6 +114,10 @@ const std::vector<std::pair<CodeRole, Names>>& functions() {
       {CodeRole::kLength,
        {"strlen*", "__strlen*", "wcslen*", "__wcslen*", "strcat*", "__strcat*", "strncat*", "__strncat*", "rawmemchr",
         "__rawmemchr*"}},
+      {CodeRole::kLetters,
+       {"getc", "fgetc", "getchar", "ungetc", "putc", "fputc", "putchar", "_IO_getc", "_IO_putc", "_IO_ungetc",
+        "_IO_sputbackc", "_IO_default_pbackfail", "_IO_file_pbackfail", "__uflow", "__overflow",
+        "__gnu_cxx::stdio_sync_filebuf*"}},
       {CodeRole::kText,
        {"strcoll*",  "__strcoll*",  "strxfrm*",  "__strxfrm*", "wcscoll*",   "__wcscoll*",   "wcsxfrm*",
         "mbrtowc",   "__mbrtowc",   "mbstowcs",  "mbsrtowcs*", "mbsnrtowcs", "__mbsrtowcs*", "__mbsnrtowcs*",

@@ -44,8 +44,9 @@ enum class CodeRole : uint8_t {
   kText,       // text by the rules of a locale: order, letters, characters of several bytes
   kFileNames,  // opening, closing, finding files
   kLength,     // looking for the end of a string
+  kLetters,    // one letter of a stream at a time
 };
-inline constexpr size_t kCodeRoles = 15;
+inline constexpr size_t kCodeRoles = 16;
 std::string_view code_role_text(CodeRole role);
 
 // Libraries that work for whoever calls them.
@@ -142,6 +143,7 @@ struct Observation {
   std::vector<WaitPlace> waits;    // longest first
   std::vector<ScriptLine> script;  // of Python scripts, most time first
   LoneTime serial, uneven;  // the first thread alone; others alone, while those that were through waited for them
+  LoneTime single;          // one thread alone, which all others only waited for, all the time
   int64_t looks = 0;
   std::string no_system_calls;  // why what threads wait for is not known
   double processes_started_count = 0, programs_started_count = 0, threads_started_count = 0;
@@ -151,6 +153,7 @@ struct Observation {
   MetricValues hardware;    // hw_* metrics of this run, where the processor's counters can be read
   std::string no_hardware;  // why there are none; empty: there are, or nobody asked
   RunTimeline timeline;
+  std::string shim, started_by_shim;  // a script that the command names, and the program that it became; empty: none
   std::vector<std::string> notes;
   double share_of(CodeRole role) const { return role_share[static_cast<size_t>(role)]; }
 };

@@ -27,6 +27,8 @@ void add_shim(const ProgramFacts& program, const std::map<pid_t, std::vector<std
   for (const auto& [process, paths] : programs) {
     // The same process became another program.
     if (paths.size() < 2 || paths.front() == paths.back()) continue;
+    observation.shim = program.path;
+    observation.started_by_shim = paths.back();
     observation.notes.push_back(fmt::format(
         "{} is a script that starts {}: the start is its own; run that program directly", program.path, paths.back()));
     return;
@@ -35,7 +37,7 @@ void add_shim(const ProgramFacts& program, const std::map<pid_t, std::vector<std
 
 // Whether other threads than the one that was alone longest share its kind of work: of the uneven ones, a part that is
 // smaller, but of the same size; else other programs held one of them up, or they are there for something else.
-bool others_work_too(const std::vector<ThreadsLook>& spans, const CpuSamples& samples, bool is_serial) {
+bool others_work_too(const std::vector<ThreadsLook>& spans, const CpuSamples& samples, Lone kind) {
   constexpr double kLeastOfAll = 0.2, kLeast = 0.1, kMost = 0.87;
   std::map<pid_t, double> alone_s, samples_of;
   for (const ThreadsLook& span : spans) alone_s[span.runner] += span.end_s - span.start_s;
@@ -43,6 +45,7 @@ bool others_work_too(const std::vector<ThreadsLook>& spans, const CpuSamples& sa
   const auto longest = std::max_element(alone_s.begin(), alone_s.end(),
                                         [](const auto& a, const auto& b) { return a.second < b.second; });
   if (longest == alone_s.end()) return false;
+  if (kind == Lone::kSingle) return true;
   double all = 0, most = 0;
   for (const auto& [thread, count] : samples_of) {
     if (thread == longest->first) continue;
@@ -50,12 +53,12 @@ bool others_work_too(const std::vector<ThreadsLook>& spans, const CpuSamples& sa
     most = std::max(most, count);
   }
   const double own = samples_of[longest->first];
-  return is_serial ? all >= kLeastOfAll * own : most >= kLeast * own && most <= kMost * own;
+  return kind == Lone::kSerial ? all >= kLeastOfAll * own : most >= kLeast * own && most <= kMost * own;
 }
 
 // How long, what it costs, and what ran most then.
 LoneTime lone_time(const std::vector<ThreadsLook>& spans, double cpus_count, uint64_t start_ns,
-                   const CpuSamples& samples, const std::vector<int32_t>& function_of_sample, bool is_serial,
+                   const CpuSamples& samples, const std::vector<int32_t>& function_of_sample, Lone kind,
                    const Observation& observation) {
   LoneTime lone;
   double lost_s = 0;
@@ -64,7 +67,7 @@ LoneTime lone_time(const std::vector<ThreadsLook>& spans, double cpus_count, uin
     lone.s += length_s;
     lost_s += length_s * (1 - span.running / cpus_count);
   }
-  if (!others_work_too(spans, samples, is_serial)) return {};
+  if (!others_work_too(spans, samples, kind)) return {};
   if (observation.run.wall_s > 0) lone.lost_ratio = std::min(1.0, lost_s / observation.run.wall_s);
   std::map<int32_t, size_t> seen;
   size_t samples_count = 0;
@@ -190,10 +193,11 @@ Result<Observation> observe(const ObserveRequest& request) {
     if (observation.lost_ratio > 0.05)
       observation.notes.push_back(fmt::format("{:.0f}% of the samples were lost", 100 * observation.lost_ratio));
   }
-  for (const bool is_serial : {true, false}) {
-    LoneTime& lone = is_serial ? observation.serial : observation.uneven;
-    lone = lone_time(lone_spans(states.course(), request.cpus_count, is_serial), request.cpus_count, start_ns, samples,
-                     function_of_sample, is_serial, observation);
+  for (const auto& [kind, lone] : {std::pair{Lone::kSerial, &observation.serial},
+                                   {Lone::kUneven, &observation.uneven},
+                                   {Lone::kSingle, &observation.single}}) {
+    *lone = lone_time(lone_spans(states.course(), request.cpus_count, kind), request.cpus_count, start_ns, samples,
+                      function_of_sample, kind, observation);
   }
   const std::vector<ThreadStateSpan> history = states.history();
   TimelineInputs course{samples, function_of_sample, {}, history, observation.run.wall_s, 0, start_ns};

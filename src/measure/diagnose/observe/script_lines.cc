@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <iterator>
 #include <optional>
 
 #include "base/file.h"
@@ -19,8 +22,9 @@ namespace {
 
 constexpr size_t kMostFrames = 200, kMostThreads = 64, kMostTextBytes = 4096, kMostTableBytes = 1 << 20;
 constexpr size_t kMostLines = 5000, kMostCodes = 20'000;
-constexpr int kContains = 118, kPrecall = 166, kCall = 171;
+constexpr size_t kMostTexts = 20'000;
 constexpr double kMostTries = 50;
+constexpr double kMakingOfLetter_s = 20e-6;  // at most, where it is made once
 
 // Bytes from the beginning of each structure.
 struct Layout {
@@ -36,6 +40,37 @@ constexpr Layout kLayouts[] = {
     {11, 40, 16, 8, 56, 160, true, 8, 32, 48, 56, 72, 112, 128, 136, 184, 48, 72},
     {12, 40, 72, 8, 56, 144, true, 0, 0, 8, 56, 68, 112, 128, 136, 192, 40, 56},
     {13, 632, 7344, 8, 72, 160, false, 0, 0, 8, 56, 68, 112, 128, 136, 200, 40, 56},
+};
+constexpr size_t kFirstLocal = 72;  // of a frame, of all three
+
+// Numbers of instructions, by Lib/opcode.py and Include/internal/pycore_opcode.h: also of those that an instruction is
+// replaced by once its operands are known.
+struct Operations {
+  int minor, contains;
+  std::array<int, 4> adds;
+  std::array<std::pair<int, int>, 10> calls;  // of what is not written in Python: from, to
+  bool is_add(int operation) const { return std::find(adds.begin(), adds.end(), operation) != adds.end(); }
+  bool is_call(int operation) const {
+    return std::any_of(calls.begin(), calls.end(),
+                       [&](const auto& of) { return operation >= of.first && operation <= of.second; });
+  }
+};
+constexpr Operations kOperations[] = {
+    {11,
+     118,
+     {122, 3, 6, 7},
+     {{{22, 22},
+       {64, 67},
+       {72, 73},
+       {76, 81},
+       {113, 113},
+       {121, 121},
+       {127, 127},
+       {141, 142},
+       {166, 166},
+       {171, 171}}}},
+    {12, 118, {122, 8, 10}, {{{28, 29}, {34, 34}, {38, 48}, {56, 56}, {142, 142}, {171, 171}}}},
+    {13, 59, {45, 152, 3}, {{{53, 54}, {57, 57}, {165, 181}}}},
 };
 
 const Layout* layout_of(int minor) {
@@ -54,15 +89,15 @@ std::optional<T> read_value(pid_t process, uint64_t address) {
 
 uint64_t read_pointer(pid_t process, uint64_t address) { return read_value<uint64_t>(process, address).value_or(0); }
 
-// Of a text whose letters are bytes: names of files and functions; others are left out.
+// Of a text whose letters are bytes: names of files and functions; others are left out. Of a long one, the beginning.
 std::string read_text(pid_t process, const Layout& layout, uint64_t address) {
   const auto length = read_value<int64_t>(process, address + 16);
   const auto state = read_value<uint32_t>(process, address + 32);
-  if (!length || !state || *length <= 0 || *length > static_cast<int64_t>(kMostTextBytes)) return "";
+  if (!length || !state || *length <= 0) return "";
   const uint32_t kind = (*state >> 2U) & 7U;
   const bool is_compact = (*state >> 5U & 1U) != 0, is_ascii = (*state >> 6U & 1U) != 0;
   if (kind != 1 || !is_compact) return "";
-  std::string text(static_cast<size_t>(*length), ' ');
+  std::string text(std::min(static_cast<size_t>(*length), kMostTextBytes), ' ');
   const uint64_t letters = address + (is_ascii ? layout.ascii : layout.unicode);
   return read_memory(process, letters, text.data(), text.size()) ? text : "";
 }
@@ -92,6 +127,30 @@ uint64_t runtime_symbol(const std::string& path) {
     if (name != nullptr && std::strcmp(name, "_PyRuntime") == 0) return symbol.st_value - file.bias();
   }
   return 0;
+}
+
+// Functions of Python's library that make something of a text: the same of the same text. `_compile` looks into its
+// cache first, which is time, too.
+struct Maker {
+  std::string_view file, function, what;
+};
+constexpr std::array<Maker, 5> kMakers = {{{"/json/__init__.py", "loads", "parsing JSON"},
+                                           {"/re/__init__.py", "_compile", "compiling regular expressions"},
+                                           {"/tomllib/_parser.py", "loads", "parsing TOML"},
+                                           {"/configparser.py", "read_string", "parsing settings"},
+                                           {"/ast.py", "parse", "parsing Python"}}};
+
+const Maker* maker_of(const std::string& file, const std::string& function) {
+  const auto* const found = std::find_if(kMakers.begin(), kMakers.end(), [&](const Maker& maker) {
+    return function == maker.function && file.ends_with(maker.file);
+  });
+  return found == kMakers.end() ? nullptr : found;
+}
+
+// What the thread has run for; without a CPU it makes nothing of its text.
+double cpu_time_s(pid_t process, pid_t thread) {
+  const auto text = read_file(fmt::format("/proc/{}/task/{}/schedstat", process, thread), 256);
+  return text ? 1e-9 * std::strtod(text->c_str(), nullptr) : 0;
 }
 
 std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -227,11 +286,11 @@ std::vector<ScriptLines::Frame> ScriptLines::stack_of(pid_t process, const Inter
   const Layout& layout = *layout_of(interpreter.minor);
   std::vector<Frame> stack;
   for (size_t i = 0; frame != 0 && i < kMostFrames; ++i) {
-    std::array<uint64_t, 8> words{};
+    std::array<uint64_t, kFirstLocal / 8 + 1> words{};
     if (!read_memory(process, frame, words.data(), sizeof(words))) break;
     const uint64_t instruction = words.at(layout.instruction / 8);
     if (const Code* const code = code_at(process, interpreter, words.at(layout.code / 8))) {
-      Frame found{code, 0, 0};
+      Frame found{code, 0, 0, words.back()};
       const int64_t unit = (static_cast<int64_t>(instruction) - static_cast<int64_t>(code->instructions)) / 2;
       found.line = unit < 0 ? code->first_line : line_of_instruction(code->table, code->first_line, unit);
       if (i == 0) found.operation = read_value<uint8_t>(process, instruction).value_or(0);
@@ -244,7 +303,35 @@ std::vector<ScriptLines::Frame> ScriptLines::stack_of(pid_t process, const Inter
   return stack;
 }
 
-void ScriptLines::add(const std::vector<Frame>& stack, const ThreadNow& thread) {
+// A text that comes again after something else, or that takes far longer than it does once.
+void ScriptLines::add_making(const std::vector<Frame>& stack, const ThreadNow& thread, const Interpreter& interpreter,
+                             ScriptLine& line) {
+  const Maker* maker = nullptr;
+  const auto frame = std::find_if(stack.begin(), stack.end(), [&](const Frame& of) {
+    maker = maker_of(of.code->file, of.code->function);
+    return maker != nullptr;
+  });
+  if (frame == stack.end()) {
+    making_.erase(thread.thread);
+    return;
+  }
+  line.making_s += thread.length_s;
+  line.making = maker->what;
+  const std::string head = read_text(thread.process, *layout_of(interpreter.minor), frame->first_argument);
+  if (head.empty()) return;
+  const auto letters = read_value<int64_t>(thread.process, frame->first_argument + 16).value_or(0);
+  const Text text{static_cast<size_t>(letters), std::hash<std::string>()(head)};
+  const auto before = making_.find(thread.thread);
+  const bool is_same = before != making_.end() && before->second.text == text;
+  const double now_s = cpu_time_s(thread.process, thread.thread);
+  Making& now = making_[thread.thread];
+  now = {text, is_same ? now.s : now_s};
+  const bool is_known = made_of_.size() < kMostTexts ? !made_of_.insert(text).second : made_of_.count(text) > 0;
+  if (is_same ? now_s - now.s > kMakingOfLetter_s * static_cast<double>(text.letters) : is_known)
+    line.again_s += thread.length_s;
+}
+
+void ScriptLines::add(const std::vector<Frame>& stack, const ThreadNow& thread, const Interpreter& interpreter) {
   const auto own = std::find_if(stack.begin(), stack.end(),
                                 [](const Frame& frame) { return frame.line > 0 && !is_library(frame.code->file); });
   const Frame* const frame = own != stack.end() ? &*own : stack.empty() ? nullptr : &stack.front();
@@ -260,9 +347,13 @@ void ScriptLines::add(const std::vector<Frame>& stack, const ThreadNow& thread) 
     return;
   }
   line.cpu_s += thread.length_s;
-  const int operation = frame == &stack.front() ? frame->operation : 0;
-  if (operation == kContains) line.in_s += thread.length_s;
-  if (operation == kCall || operation == kPrecall) line.call_s += thread.length_s;
+  add_making(stack, thread, interpreter, line);
+  const auto* const of = std::find_if(std::begin(kOperations), std::end(kOperations),
+                                      [&](const Operations& known) { return known.minor == interpreter.minor; });
+  if (frame != &stack.front() || frame->operation == 0 || of == std::end(kOperations)) return;
+  if (frame->operation == of->contains) line.in_s += thread.length_s;
+  if (of->is_add(frame->operation)) line.add_s += thread.length_s;
+  if (of->is_call(frame->operation)) line.call_s += thread.length_s;
 }
 
 void ScriptLines::look(const std::vector<ThreadNow>& threads) {
@@ -300,7 +391,7 @@ void ScriptLines::look(const std::vector<ThreadNow>& threads) {
     }
     if (interpreter == nullptr) continue;
     if (const auto frame = frames.find(thread.thread); frame != frames.end())
-      add(stack_of(process, *interpreter, frame->second), thread);
+      add(stack_of(process, *interpreter, frame->second), thread, *interpreter);
   }
 }
 
@@ -321,7 +412,8 @@ void hold_to_cpu_time(std::vector<ScriptLine>& lines, double cpu_s) {
   for (const ScriptLine& line : lines) sum_s += line.cpu_s;
   if (!(sum_s > cpu_s)) return;
   for (ScriptLine& line : lines) {
-    for (double* seconds : {&line.cpu_s, &line.in_s, &line.call_s}) *seconds *= cpu_s / sum_s;
+    for (double* seconds : {&line.cpu_s, &line.in_s, &line.call_s, &line.add_s, &line.making_s, &line.again_s})
+      *seconds *= cpu_s / sum_s;
   }
 }
 

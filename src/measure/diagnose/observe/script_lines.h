@@ -28,6 +28,10 @@ struct ScriptLine {
   ThreadTimes waits;             // likewise
   double in_s = 0;               // of the CPU time, in the operator `in` itself
   double call_s = 0;             // of the CPU time, in a call of something that is not written in Python
+  double add_s = 0;              // of the CPU time, in the operator + or += itself
+  double making_s = 0;           // of the CPU time, in what makes something of a text, such as json.loads()
+  double again_s = 0;            // of that, of a text of which it had been made before
+  std::string making;            // what that is: "JSON is parsed"
   std::string place() const;     // "job.py:12"
   std::string in_words() const;  // "load (job.py:12): `x in seen`"
 };
@@ -71,17 +75,30 @@ class ScriptLines {
   struct Frame {
     const Code* code = nullptr;
     int line = 0, operation = 0;
+    uint64_t first_argument = 0;  // address of the object
+  };
+  struct Text {  // that something is made of
+    size_t letters = 0, digest = 0;
+    auto operator<=>(const Text&) const = default;
+  };
+  struct Making {
+    Text text;
+    double s = 0;  // CPU time of the thread at the first of looks in a row
   };
   Interpreter find_interpreter(pid_t process, const std::string& program);
   std::map<pid_t, uint64_t> frames_of(pid_t process, const Interpreter& interpreter);  // by thread
   std::vector<Frame> stack_of(pid_t process, const Interpreter& interpreter, uint64_t frame);
   const Code* code_at(pid_t process, const Interpreter& interpreter, uint64_t address);
-  void add(const std::vector<Frame>& stack, const ThreadNow& thread);
+  void add(const std::vector<Frame>& stack, const ThreadNow& thread, const Interpreter& interpreter);
+  void add_making(const std::vector<Frame>& stack, const ThreadNow& thread, const Interpreter& interpreter,
+                  ScriptLine& line);
 
   std::map<pid_t, std::vector<std::string>> programs_;
   std::map<std::pair<pid_t, std::string>, Interpreter> interpreters_;
   std::map<std::tuple<pid_t, uint64_t, uint64_t, uint64_t>, Code> codes_;
   std::map<std::tuple<std::string, std::string, int>, ScriptLine> lines_;
+  std::map<pid_t, Making> making_;  // by thread, at its last look
+  std::set<Text> made_of_;
   std::string missing_;
 };
 

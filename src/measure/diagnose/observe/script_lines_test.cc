@@ -70,6 +70,34 @@ TEST(ScriptLines, AreThoseOfARunningScript) {
   EXPECT_NEAR(sleeping.waits.of(ThreadState::kSleep), 0.3, 0.1);
 }
 
+TEST(ScriptLines, KnowTextsThatComeAgain) {
+  const std::string python = "/usr/bin/python3.11";
+  if (!std::filesystem::exists(python)) GTEST_SKIP() << "no " << python;
+  const auto folder = TempFolder::create();
+  ASSERT_TRUE(folder);
+  const std::string path = folder->path() + "/job.py";
+  std::ofstream(path) << "import json\n"
+                         "text = json.dumps(list(range(300)))\n"
+                         "texts = [json.dumps(list(range(i, i + 300))) for i in range(12000)]\n"
+                         "for _ in range(20000): json.loads(text)\n"
+                         "for other in texts: json.loads(other)\n";
+  ObserveRequest request;
+  request.command = {python, path};
+  const auto seen = observe(request);
+  ASSERT_TRUE(seen) << to_text(seen.error());
+  if (!seen->no_system_calls.empty()) GTEST_SKIP() << seen->no_system_calls;
+  for (const ScriptLine& line : seen->script) {
+    if (line.line != 4 && line.line != 5) continue;
+    EXPECT_EQ(line.making, "parsing JSON");
+    EXPECT_GT(line.making_s, 0.5 * line.cpu_s);
+    if (line.line == 4) {
+      EXPECT_GT(line.again_s, 0.5 * line.making_s);
+    } else {
+      EXPECT_EQ(line.again_s, 0);
+    }
+  }
+}
+
 // Two lines that were seen to run for 3 s, of which the kernel counted 1.5: the rest was the wait for a CPU.
 TEST(ScriptLines, TakeNoMoreThanTheCpuTime) {
   std::vector<ScriptLine> lines(2);

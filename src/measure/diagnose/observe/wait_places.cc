@@ -109,19 +109,21 @@ std::vector<WaitPlace> wait_places(const ThreadStates& states, CodeMap& code, Th
   return places;
 }
 
-std::vector<ThreadsLook> lone_spans(const std::vector<ThreadsLook>& course, double cpus_count, bool is_serial) {
+std::vector<ThreadsLook> lone_spans(const std::vector<ThreadsLook>& course, double cpus_count, Lone kind) {
   int32_t most_running = 0, most_threads = 0;
   for (const ThreadsLook& look : course) {
     most_running = std::max(most_running, look.most_in_process);
     most_threads = std::max(most_threads, look.threads);
   }
-  const double could = std::min(cpus_count, static_cast<double>(most_running));
+  const double could = kind == Lone::kSingle ? cpus_count : std::min(cpus_count, static_cast<double>(most_running));
   std::vector<ThreadsLook> spans;
   if (could < 2) return spans;
   const auto is_lone = [&](const ThreadsLook& look) {
     if (look.running < 1 || look.running >= could) return false;
     const bool is_by_first = look.running == 1 && look.is_first;
-    if (is_serial) return is_by_first && look.elsewhere == 0;
+    if (kind == Lone::kSerial) return is_by_first && look.elsewhere == 0;
+    if (kind == Lone::kSingle)
+      return look.running == 1 && !look.is_first && look.through > 0 && look.through == look.threads - 1;
     // Threads that ended, or wait for those that run.
     const bool are_through = look.through > 0 && (look.threads < most_threads || look.through > 1);
     return !is_by_first && are_through && look.elsewhere == 0;

@@ -13,9 +13,14 @@ namespace perfcast::measure {
 std::vector<WaitPlace> wait_places(const ThreadStates& states, CodeMap& code, ThreadTimes& threads,
                                    ThreadTimes& first_thread);
 
-// Spans of the looks in which fewer threads ran than at other times, though there are CPUs: by the first thread alone
-// (`is_serial`), or by others while those that were through waited for them. Spells of less than five looks of one
-// runner are chance.
-std::vector<ThreadsLook> lone_spans(const std::vector<ThreadsLook>& course, double cpus_count, bool is_serial);
+enum class Lone : uint8_t {
+  kSerial,  // the first thread alone, before, between or after what several do
+  kUneven,  // others, while those that were through waited for them
+  kSingle,  // one thread that does all the work, which the first and all others wait for
+};
+
+// Spans of the looks in which fewer threads ran than could, of that kind. Spells of less than five looks of one runner
+// are chance.
+std::vector<ThreadsLook> lone_spans(const std::vector<ThreadsLook>& course, double cpus_count, Lone kind);
 
 }  // namespace perfcast::measure

@@ -37,7 +37,10 @@ class Prover {
     double time_s = 0;
     std::optional<double> events_count;  // of what the experiment is to take away
   };
-  Result<Seen> run_of(const Experiment& experiment, TrialEffect effect);
+  Result<Seen> run_of(const Experiment& experiment, TrialEffect effect, bool by_cpu_time);
+  bool takes_cpu_time(const Experiment& experiment) const {
+    return experiment.by_cpu_time || (request_.by_cpu_time && !experiment.by_wall_time);
+  }
   Status try_out(ExperimentResult& result);
   Status compile(ExperimentResult& result);
   Status check_other_code(const RebuiltProgram& built);
@@ -89,7 +92,7 @@ std::optional<double> events_of(const ProcessOutcome& run, TrialEffect effect) {
   return std::nullopt;
 }
 
-Result<Prover::Seen> Prover::run_of(const Experiment& experiment, TrialEffect effect) {
+Result<Prover::Seen> Prover::run_of(const Experiment& experiment, TrialEffect effect, bool by_cpu_time) {
   ProcessRequest process;
   process.arguments = experiment.command(request_.command);
   const auto program = inspect_program(process.arguments);
@@ -108,17 +111,17 @@ Result<Prover::Seen> Prover::run_of(const Experiment& experiment, TrialEffect ef
     return Error{"program-failed", is_as_it_is ? "the command fails now and then" : "the command fails under it", "",
                  ""};
   }
-  return Seen{experiment.by_cpu_time ? outcome->cpu_s() : outcome->wall_s, events_of(*outcome, effect)};
+  return Seen{by_cpu_time ? outcome->cpu_s() : outcome->wall_s, events_of(*outcome, effect)};
 }
 
 Status Prover::screen(const Experiment& experiment, ExperimentResult& result) {
   Experiment as_it_is;
-  as_it_is.by_cpu_time = experiment.by_cpu_time;
+  as_it_is.by_cpu_time = experiment.by_cpu_time;  // how long it may take
   std::array<double, 2> least = {INFINITY, INFINITY};
   std::array<std::optional<double>, 2> events;
   for (int pair = 0; pair < kScreeningPairs; ++pair) {
     for (const size_t side : {0, 1}) {
-      const auto seen = run_of(side == 0 ? as_it_is : experiment, experiment.effect);
+      const auto seen = run_of(side == 0 ? as_it_is : experiment, experiment.effect, takes_cpu_time(experiment));
       if (!seen) return seen.error();
       least.at(side) = std::min(least.at(side), seen->time_s);
       events.at(side) = seen->events_count;
@@ -134,7 +137,7 @@ Status Prover::screen(const Experiment& experiment, ExperimentResult& result) {
 Status Prover::compare(const Experiment& experiment, ExperimentResult& result) {
   CompareRequest turns;
   turns.commands = {Experiment().command(request_.command), experiment.command(request_.command)};
-  turns.time = experiment.by_cpu_time ? ComparedTime::kCpu : ComparedTime::kWall;
+  turns.time = takes_cpu_time(experiment) ? ComparedTime::kCpu : ComparedTime::kWall;
   turns.budget_s = std::max(kLeastBudget_s, std::min(left_s() / 2, 30.0));
   turns.counted_runs = 0;
   turns.warmups = 0;

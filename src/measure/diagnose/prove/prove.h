@@ -18,7 +18,9 @@ struct ProofRequest {
   double run_s = 0;      // how long the command takes, roughly
   double cpus_used = 1;  // on average, while it ran
   double limit_s = 0;    // of one run; 0: none
-  AroundRun around;      // of every run
+  // One thread computes all the time, and other programs take CPUs: its own CPU time is what a remedy changes.
+  bool by_cpu_time = false;
+  AroundRun around;  // of every run
   uint64_t seed = 1;
   Rebuilder* rebuilder = nullptr;  // null: nothing is compiled anew
   std::function<void(const std::string&)> progress;

@@ -46,6 +46,24 @@ TEST(Prove, ShowsWhatHelpsAndWhatDoesNot) {
   EXPECT_EQ(findings[1].proven(), nullptr);
 }
 
+// Waiting takes no CPU time: what takes less of it is no faster then.
+TEST(Prove, ComparesCpuTimesWhereOthersTakeCpus) {
+  const std::vector<std::string> command = {
+      "sh", "-c", "i=0; while [ $i -lt ${LOOPS:-60000} ]; do i=$((i+1)); done; exec sleep ${WAIT:-0}"};
+  Experiment shorter;
+  shorter.name = "shorter";
+  shorter.environment = {{"LOOPS", "6000"}, {"WAIT", "0.3"}};
+  std::vector<Finding> findings = {finding_with("right", 0.1, {shorter})};
+  ProofRequest request;
+  request.command = command;
+  request.run_s = 0.1;
+  request.budget_s = 30;
+  request.by_cpu_time = true;
+  ASSERT_TRUE(prove_findings(request, findings));
+  ASSERT_NE(findings[0].proven(), nullptr);
+  EXPECT_LT(findings[0].proven()->ratio, 0.7);
+}
+
 TEST(Prove, KeepsWhatOnlyATrialShowsWhereItDoes) {
   Finding right = finding_with("right", 0, {waiting("0.01")});
   Finding wrong = finding_with("wrong", 0, {waiting("0.06")});

@@ -26,6 +26,7 @@ class LoopAnalysis {
   void look_at_exits();
   void find_steps();
   void propagate(const CodeInstruction& of, Steps& steps) const;
+  bool is_reload(const CodeInstruction& of, const Steps& steps) const;
   void find_accesses();
   void find_recurrences();
   void look_at_vectors();
@@ -65,9 +66,10 @@ void LoopAnalysis::propagate(const CodeInstruction& of, Steps& steps) const {
       const auto& moved = steps.at(static_cast<size_t>(source));
       step = step && moved ? std::optional(*step + factor * *moved) : std::nullopt;
     }
-  } else if (!of.memory.is_there || of.loaded_bytes == 0) {
-    // Of what stays as it is, whatever is computed stays as it is.
-    bool fixed = true;
+  } else {
+    // Of what stays as it is, whatever is computed stays as it is. So does what is read from one place again and again,
+    // unless the loop writes there: the compiler could not know that.
+    bool fixed = of.loaded_bytes == 0 || is_reload(of, steps);
     for (size_t number = 0; number < kGeneralRegisters; ++number)
       fixed &= (of.general_reads & bit_of(number)) == 0 || steps.at(number) == 0;
     if (fixed && of.vector_reads == 0) step = 0;
@@ -75,6 +77,18 @@ void LoopAnalysis::propagate(const CodeInstruction& of, Steps& steps) const {
   for (size_t number = 0; number < kGeneralRegisters; ++number) {
     if ((of.general_writes & bit_of(number)) != 0) steps.at(number) = step;
   }
+}
+
+bool LoopAnalysis::is_reload(const CodeInstruction& of, const Steps& steps) const {
+  const MemoryOperand& from = of.memory;
+  if (!from.is_there || of.loaded_bytes == 0 || of.stored_bytes > 0) return false;
+  for (const int8_t name : {from.base, from.index}) {
+    if (name != kNoRegister && steps.at(static_cast<size_t>(name)) != 0) return false;
+  }
+  return std::none_of(loop_.begin(), loop_.end(), [&](const CodeInstruction& other) {
+    const MemoryOperand& to = other.memory;
+    return other.stored_bytes > 0 && to.base == from.base && to.index == from.index && to.constant == from.constant;
+  });
 }
 
 void LoopAnalysis::find_steps() {
@@ -266,9 +280,11 @@ void LoopAnalysis::count_arithmetic() {
   for (const CodeInstruction& of : loop_) {
     if (of.multiplies && of.lanes == 1 && of.element_bits == 64 && !is_bookkeeping(of)) widest = 64;
   }
-  for (const CodeInstruction& of : loop_) {
+  for (size_t i = 0; i < loop_.size(); ++i) {
+    const CodeInstruction& of = loop_[i];
     const uint32_t bytes = std::max(of.loaded_bytes, of.stored_bytes);
-    if (of.memory.is_there) widest = std::max(widest, 8 * bytes);
+    // Addresses and bounds that are read again are none of the numbers.
+    if (of.memory.is_there && (of.lanes > 0 || !is_reload(of, steps_before_[i]))) widest = std::max(widest, 8 * bytes);
   }
   if (widest > 0) shape_.element_bits = std::min(std::max(widest, 8U), 64U);
 }
@@ -282,6 +298,10 @@ LoopShape LoopAnalysis::run() {
   look_at_general();
   look_at_memory();
   count_arithmetic();
+  const bool stores =
+      std::any_of(loop_.begin(), loop_.end(), [](const CodeInstruction& of) { return of.stored_bytes > 0; });
+  for (size_t i = 0; stores && i < loop_.size(); ++i)
+    shape_.reloads_count += is_reload(loop_[i], steps_before_[i]) ? 1 : 0;
   return shape_;
 }
 

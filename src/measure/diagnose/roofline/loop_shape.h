@@ -34,6 +34,8 @@ struct LoopShape {
   bool multiplies = false, adds = false, does_more = false;  // floating point: nothing but products and sums, or more
   std::string in_words() const;                              // "one number of 32 bits at a time"
 
+  // Of a loop that writes: values that each iteration reads again from where the one before found them.
+  uint32_t reloads_count = 0;
   bool selects = false;  // moves what a comparison chose
   // Counted, not serial, and whatever changes its place is in order and read once; no products of 64-bit integers,
   // which registers of several numbers have no fast instruction for, and no choices. Compilers do more; of what this

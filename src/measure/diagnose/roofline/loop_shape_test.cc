@@ -50,7 +50,41 @@ TEST(LoopShape, SeesLoopsThatCouldBeWider) {
   EXPECT_EQ(shape.in_words(), "one floating-point number of 32 bits at a time");
 }
 
-// The same by four, with pointers that step before they are used.
+// A class's pixels, contrast, brightness and size are read again each time: the pixel that was written might be one of
+// them.
+PERFCAST_LOOP(shape_members,
+              "mov rcx, [rdi]\n"
+              "add rcx, rdx\n"
+              "add rdx, 1\n"
+              "movzx eax, byte ptr [rcx]\n"
+              "imul eax, [rdi+16]\n"
+              "sar eax, 7\n"
+              "add al, [rdi+20]\n"
+              "mov [rcx], al\n"
+              "cmp rdx, [rdi+8]");
+
+TEST(LoopShape, SeesWhatMightBeWrittenTo) {
+  const LoopShape shape = PERFCAST_SHAPE(shape_members);
+  EXPECT_EQ(shape.reloads_count, 4U);
+  EXPECT_EQ(shape.element_bits, 32U);
+  EXPECT_TRUE(shape.could_be_wider());
+}
+
+// The place that is read again is the one that is written.
+PERFCAST_LOOP(shape_member_sum,
+              "mov rax, [rdi]\n"
+              "add rax, [rsi+rdx]\n"
+              "mov [rdi], rax\n"
+              "add rdx, 8\n"
+              "cmp rdx, rcx");
+
+TEST(LoopShape, SeesSumsInMemory) {
+  const LoopShape shape = PERFCAST_SHAPE(shape_member_sum);
+  EXPECT_EQ(shape.reloads_count, 0U);
+  EXPECT_FALSE(shape.could_be_wider());
+}
+
+// y += a x by four, with pointers that step before they are used.
 PERFCAST_LOOP(shape_vector,
               "add rsi, 16\n"
               "movups xmm0, [rsi-16]\n"
