@@ -137,7 +137,7 @@ TEST(ForecastText, SaysWhereCyclesGoOnTheFastestHostsAndSlowestDesign) {
               HasSubstr("neoverse-n1 *                   3.000  TLB 100%\n*: this core has another instruction set"));
   report.core_designs[1].memory_is_least = true;
   const std::string raised = forecast_text(report, {.explain = true, .most_rows = 20});
-  EXPECT_THAT(raised, HasSubstr("; memory is the least that\n  counts allow\n"));
+  EXPECT_THAT(raised, HasSubstr("\n  to float 70%; memory is the least that counts allow\n"));
   EXPECT_THAT(raised, HasSubstr("L1 75%, memory 25% +  this host\n"));
   EXPECT_THAT(raised, HasSubstr("\n+: the pieces of the run missed waits for memory; its counts say so much at the "
                                 "least\n*: this core"));

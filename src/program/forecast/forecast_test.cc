@@ -8,7 +8,6 @@
 
 #include "base/json.h"
 #include "profile/core/design.h"
-#include "profile/core/design.h"
 #include "program/evaluate/testing/synthetic_corpus.h"
 #include "program/evaluate/testing/synthetic_forecaster.h"
 
