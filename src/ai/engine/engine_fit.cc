@@ -198,10 +198,10 @@ EngineProfile vllm_rules() {
   profile.large_chunk_exceptions = {"a100"};
   for (const Prior& prior : kTokenPriors) profile.constants.*prior.member = prior.centre;
   for (const Prior& prior : kFirstPriors) profile.constants.*prior.member = prior.centre;
-  // Single streams don't show these: chosen on points with several requests at once, the same with any device left out
-  // (studies/serving).
-  profile.constants.host_sequence_us = 60;
-  profile.constants.prompt_step_ms = 2;
+  // Single streams don't show these: chosen on points with several requests at once, nearly the same with any device
+  // left out (studies/serving).
+  profile.constants.host_sequence_us = 50;
+  profile.constants.prompt_step_ms = 3;
   return profile;
 }
 

@@ -288,7 +288,9 @@ double engine_step_s(const EngineProfile& profile, const EngineWork& work, const
                     work.head_bytes / (c.weight_bandwidth_share * device.memory_bytes_per_s) +
                     c.step_cycles / device.clock_hz;
   if (batch.decodes > 0) {
-    device_s += attention_s(profile, work, device, batch.decodes, context) +
+    // Kernels before Hopper read keys for all heads that share them at once, but not in steps that hold prompts.
+    const double reads = is_unsplit_generation(profile, device) ? work.heads / work.kv_heads : 1;
+    device_s += reads * attention_s(profile, work, device, batch.decodes, context) +
                 work.state_bytes * batch.decodes / (c.cache_bandwidth_share * device.memory_bytes_per_s);
   }
   // Launches are a part of the host's step; beyond graphs they take longer than the rest of it.

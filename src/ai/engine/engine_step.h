@@ -137,6 +137,8 @@ struct EngineBatch {
   double prefill_pairs = 0, prefill_windowed_pairs = 0;  // of a query and a key it sees, in a layer
 };
 // Seconds. Weights are read once for all; batches and prompts of `work.request` don't count. The device is checked.
+// The host takes host_sequence_us more for each sequence beyond the first, and a step with prompts prompt_step_ms more.
+// Beside prompts, attention kernels of EngineProfile::unsplit_generations read keys once for each head of queries.
 double engine_step_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
                      const EngineHost& host, const EngineBatch& batch);
 

@@ -53,6 +53,28 @@ TEST(EngineStepTime, SequencesAndPromptsCostTheHostTime) {
   EXPECT_NEAR(front_end_time(profile, host).fixed_s - front_end_time(dear, host).fixed_s, 2e-3, 1e-12);
 }
 
+TEST(EngineStepTime, BesidePromptsOlderKernelsReadKeysForEachHead) {
+  EngineProfile profile = engine_test::profile();
+  profile.constants.prefill_attention_share = 1;
+  EngineWork work = engine_test::work();  // 8 heads, 2 of keys and values
+  DeviceFacts device = engine_test::device();
+  const EngineHost host = engine_test::host(1000);
+  const StepBatch prompt{.prefills = 1, .prefill_tokens = 100, .prefill_pairs = 5050};
+  StepBatch beside = prompt;
+  const auto further_s = [&](double context) {
+    const EngineStepTime times(profile, work, device, host);
+    beside.decodes = 100;
+    beside.decode_context_tokens = 100 * context;
+    const double with = times.seconds(beside);
+    beside.decode_context_tokens = 0;
+    return with - times.seconds(beside);
+  };
+  const double once = 10 * 1024 * 100 * 1000 / 0.5e12;  // the cache of 100 sequences
+  EXPECT_NEAR(further_s(1000), once, 1e-9);
+  device.generation = "ampere";
+  EXPECT_NEAR(further_s(1000), 4 * once, 1e-9);
+}
+
 TEST(EngineStepTime, LimitsFollowFromMemory) {
   const EngineProfile profile = engine_test::profile();
   EngineWork work = engine_test::work();
