@@ -29,7 +29,8 @@ bool meets_all(const ServingRow& row) {
 
 // Serves the load, as far as can be told.
 bool is_enough(const ServingRow& row) {
-  return is_simulated(row) && row.forecast.pace != Pace::kFallsBehind && meets_all(row);
+  const bool keeps_up = row.forecast.pace == Pace::kKeepsUp || row.forecast.pace == Pace::kNotAsked;
+  return is_simulated(row) && keeps_up && meets_all(row);
 }
 
 std::string count_of(int64_t count, const char* what) {
@@ -103,8 +104,13 @@ std::string answer_of_all(const ServingReport& report) {
                        human_number(most->forecast.output_tokens_per_s));
   }
   const char* what = !is_open ? "meet the objectives" : is_judged ? "keep up and meet the objectives" : "keep up";
-  if (enough.empty()) return fmt::format("none of {} services {}\n", rows.size(), what);
-  std::string text = fmt::format("{} of {} services {}", enough.size(), rows.size(), what);
+  const auto untold = std::count_if(rows.begin(), rows.end(), [](const ServingRow& row) {
+    return is_simulated(row) && row.forecast.pace == Pace::kTooShort;
+  });
+  const std::string short_text =
+      untold > 0 ? fmt::format("; {} of the loads {} too short to tell", untold, untold == 1 ? "is" : "are") : "";
+  if (enough.empty()) return fmt::format("none of {} services {}{}\n", rows.size(), what, short_text);
+  std::string text = fmt::format("{} of {} services {}{}", enough.size(), rows.size(), what, short_text);
   const auto cheapest = std::min_element(enough.begin(), enough.end(), [](const ServingRow* a, const ServingRow* b) {
     return std::isnan(b->cost_per_million) || a->cost_per_million < b->cost_per_million;
   });

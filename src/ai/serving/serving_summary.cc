@@ -13,6 +13,7 @@ namespace {
 // Growth by less than this share of the arrivals is a service near its capacity, and so is growth within two standard
 // deviations of what comes by chance.
 constexpr double kLeastGrowth = 0.02, kChance = 2;
+constexpr double kLongerWait = 1.5, kWaitOfService = 0.25;  // of waits_grow()
 // A service that keeps up has as many requests in it as ever after this many times what one takes.
 constexpr double kFilledAfter = 2;
 
@@ -53,6 +54,26 @@ struct Crowd {
   static constexpr int kLooks = 200;
 };
 
+// Whether requests wait longer and longer for their first step, by more than chance in arrivals does: the fourth
+// quarter of them, by arrival, against the second.
+bool waits_grow(const ServeRun& run, double served_s) {
+  std::vector<std::pair<double, double>> waits;  // when it came, how long it waited
+  for (size_t i = 0; i < run.outcomes.size(); ++i) {
+    const RequestOutcome& outcome = run.outcomes[i];
+    if (!std::isnan(outcome.scheduled_s)) waits.emplace_back(run.sent_s[i], outcome.scheduled_s - outcome.ready_s);
+  }
+  std::sort(waits.begin(), waits.end());
+  const size_t quarter = waits.size() / 4;
+  if (quarter == 0) return false;
+  const auto mean_of = [&](size_t from) {
+    double sum = 0;
+    for (size_t i = from; i < from + quarter; ++i) sum += waits[i].second;
+    return sum / static_cast<double>(quarter);
+  };
+  const double second_s = mean_of(quarter), fourth_s = mean_of(waits.size() - quarter);
+  return fourth_s > kLongerWait * second_s && fourth_s > kWaitOfService * served_s;
+}
+
 // Requests wait where an engine can't take more; those that run grow until it does. `served_s`: what one takes from its
 // first step on.
 void judge_pace(const ServeRun& run, double begin_s, double last_sent_s, double served_s, ServingSummary& summary) {
@@ -80,6 +101,7 @@ void judge_pace(const ServeRun& run, double begin_s, double last_sent_s, double 
   } else {
     summary.pace = summary.growth_per_s > 0 && half_s < kFilledAfter * served_s ? Pace::kTooShort : Pace::kKeepsUp;
   }
+  if (summary.pace == Pace::kKeepsUp && waits_grow(run, served_s)) summary.pace = Pace::kTooShort;
   if (summary.pace != Pace::kFallsBehind) summary.growth_per_s = 0;
 }
 

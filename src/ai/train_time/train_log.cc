@@ -365,7 +365,7 @@ Result<TrainLog> parse_train_log(std::string_view text, const std::string& sourc
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   const auto without_start = [&](Result<TrainLog> log) {
     if (log && !start_pattern.empty()) {
-      log->notes.push_back("--from is of no use with " + source + ": its times count from the run's start");
+      log->notes.push_back("--from has no effect with " + source + ": its times count from the run's start");
     }
     return log;
   };

@@ -223,7 +223,7 @@ TEST(TrainLog, TellsWhereAPatternIsOfNoUse) {
   ASSERT_TRUE(table) << to_text(table.error());
   EXPECT_EQ(table->curves[0].readings[0].value, 0.5);
   ASSERT_EQ(table->notes.size(), 1U);
-  EXPECT_THAT(table->notes[0], HasSubstr("--from is of no use"));
+  EXPECT_THAT(table->notes[0], HasSubstr("--from has no effect"));
 }
 
 }  // namespace

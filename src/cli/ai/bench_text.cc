@@ -215,9 +215,7 @@ std::string advice_text(const ai::BenchReport& report) {
   }
   if (server && limits && report.trials.empty()) {
     const std::string flags = rule_limits ? "" : peak_flags(report.objectives.front().objective);
-    advice.emplace_back(
-        "--find-peak" + flags + " searches the highest rate that " +
-        (report.verdict.valid() && !report.misses_objectives() ? "keeps the limits" : "does keep the limits"));
+    advice.emplace_back("--find-peak" + flags + " searches the highest rate that keeps the limits");
   }
   if (settings.scenario == LoadScenario::kSingleStream && summary.queries_per_s > 0 && report.is_sound()) {
     advice.push_back(

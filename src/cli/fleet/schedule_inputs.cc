@@ -111,7 +111,7 @@ Status check_options_of(const std::string& source, const ScheduleArguments& argu
       return usage_error("bad-usage", "the source has arrivals of its own", name,
                          "--rate-factor, to make them come faster");
     }
-    return usage_error("bad-usage", fmt::format("{} is of no use with {}", name, source), name,
+    return usage_error("bad-usage", fmt::format("{} has no effect with {}", name, source), name,
                        fmt::format("{} with {}", name, join(sources, " or ")));
   }
   if (!arguments.gavel_trace.empty() && arguments.jobs_per_hour) {

@@ -52,7 +52,7 @@ TEST(ForecastText, IsAlsoAPageATableOfNumbersAndColoured) {
   EXPECT_THAT(csv, HasSubstr("2.5,0.1603,0.1603,0.1603,,1,1\n"));
   report.in_distribution = false;
   EXPECT_THAT(forecast_text(report, {.is_coloured = true}),
-              HasSubstr("\x1b[1;31mOUT OF DISTRIBUTION\x1b[0m: intervals"));
+              HasSubstr("\x1b[1;31mOUT OF DISTRIBUTION\x1b[0m: the intervals"));
 }
 
 TEST(ForecastText, ShowsTheFastestAndWhatTheUserKnows) {

@@ -63,7 +63,7 @@ TEST(EnergyReading, AddsUpACounterThatBeginsAnew) {
   EXPECT_EQ(energy.wraps, 2);
   ASSERT_THAT(energy.warnings, SizeIs(1));
   EXPECT_EQ(energy.warnings[0].code, "counter-wrapped");
-  EXPECT_THAT(energy.warnings[0].message, HasSubstr("2 times at 100 J"));
+  EXPECT_THAT(energy.warnings[0].message, HasSubstr("restarted from 0 2 times, each time after 100 J"));
 }
 
 TEST(EnergyReading, DoubtsCountersThatAreReadTooRarely) {

@@ -23,8 +23,10 @@ constexpr double kMostLikeness = 0.9;  // of them
 constexpr double kMedianOfNormal = 0.67449, kHigh = 0.8, kHighOfNormal = 1.28155;
 constexpr double kMedianEfficiency = 0.37;  // what a median of absolute deviations is worth in normal values
 constexpr double kManyDegrees = 1e6;
-constexpr size_t kFewOthers = 9;    // fewer: a median says little
-constexpr double kMostOfFew = 2.5;  // of spread_of_most()
+constexpr size_t kFewOthers = 9;      // fewer: a median says little
+constexpr size_t kFewestWithout = 4;  // others of which one may be left out
+constexpr double kStandsOut = 6;      // times the next one: of five normal values less than one in twenty does
+constexpr double kMostOfFew = 2.5;    // of spread_of_most()
 constexpr double kFewEfficiency = 0.6, kMostFewValues = 3.6;
 
 const TimedRuns& of_kind(const BenchmarkRuns& benchmark, ComparedTime time) {
@@ -157,7 +159,8 @@ void add_notes(const ResultFile& a, const ResultFile& b, const SessionRequest& r
   if (request.between_of.empty()) {
     const std::string better = "; if you know better, give --between-sessions 1%";
     result.notes.push_back(fmt::format(
-        "the runs of A and B were not in turns. From one session to another, the times of a benchmark differ by {:.1f}% "
+        "the runs of A and B were not in turns. From one session to another, the times of a benchmark differ by "
+        "{:.1f}% "
         "(one standard deviation), {}",
         100 * result.rows.front().between_sessions,
         result.is_estimated        ? "as the other benchmarks show" + better
@@ -184,6 +187,15 @@ SpreadOfMost spread_of_most(const std::vector<double>& absolute) {
 SpreadOfMost spread_of_others(const std::vector<double>& absolute) {
   const SpreadOfMost most = spread_of_most(absolute);
   if (absolute.size() >= kFewOthers) return most;
+  // One that stands out of four or more has changed itself: it says nothing of the machine.
+  if (absolute.size() >= kFewestWithout) {
+    std::vector<double> rest = absolute;
+    std::sort(rest.begin(), rest.end());
+    if (rest.back() > kStandsOut * rest[rest.size() - 2]) {
+      rest.pop_back();
+      return spread_of_others(rest);
+    }
+  }
   const auto n = static_cast<double>(absolute.size());
   double squares = 0;
   for (const double value : absolute) squares += std::pow(std::min(value, kMostOfFew * most.deviation), 2);

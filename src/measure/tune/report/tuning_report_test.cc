@@ -50,7 +50,7 @@ TEST(TuningReport, ForPeople) {
       "knob   best  default  importance\n"
       "a<b       -        x       75.0%\n"
       "level     1        9       25.0%\n"
-      "\nsettings that can't be used:\n  1 times: status 1\n");
+      "\nsettings that can't be used:\n  1 time: status 1\n");
   Tuning unsure = small();
   unsure.significant = false;
   unsure.lower = 0.99;
