@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ai/serving/serving_columns.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace perfcast::ai {

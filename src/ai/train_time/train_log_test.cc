@@ -181,11 +181,12 @@ TEST(TrainLog, CountsFromTheStartHoweverItIsWritten) {
     const auto add = [&](const std::string& key, int64_t ms, std::string value) {
       if (!python && value.empty()) value = "null";
       if (python && value.empty()) value = "None";
-      std::string line =
-          "{\"key\": \"" + key + "\", \"value\": " + value + ", \"time_ms\": " + std::to_string(begin_ms + ms) + "}";
+      std::string line = R"({"key": ")";
+      line.append(key).append(R"(", "value": )").append(value).append(R"(, "time_ms": )");
+      line.append(std::to_string(begin_ms + ms)).append("}");
       if (python) std::replace(line.begin(), line.end(), '"', '\'');
-      text += prefix + line + end;
-      if (random.below(3) == 0) text += "Loading {" + end;
+      text.append(prefix).append(line).append(end);
+      if (random.below(3) == 0) text.append("Loading {").append(end);
     };
     if (random.below(2) == 0) add("cache_clear", 0, "");
     if (random.below(2) == 0) add("init_start", start_ms / 2, "");

@@ -94,7 +94,7 @@ void add_conv(std::vector<ColumnOf<Row>>& columns) {
                                    {"kernel_width", &ConvShape::kernel_width},
                                    {"stride", &ConvShape::stride},
                                    {"padding", &ConvShape::padding}}) {
-    add(name, [size](const ConvLayer& layer) { return ReportValue(layer.shape.*size); });
+    add(name, [size = size](const ConvLayer& layer) { return ReportValue(layer.shape.*size); });
   }
 }
 
