@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ai/engine/engine_number.h"
 #include "ai/engine/engine_step.h"
 #include "base/json.h"
 #include "base/statistics.h"
@@ -34,16 +35,6 @@ constexpr WidthSet kWidthSets[] = {
     {"measured", &CpuEngineProfile::measured},
     {"of_kin", &CpuEngineProfile::of_kin},
 };
-
-double number_within(JsonReader& in, const char* key, double least, double most) {
-  const double value = in.number(key);
-  if (value >= least && value <= most) return value;
-  if (std::isfinite(value)) {
-    in.complain(key, fmt::format("{:g}, which no engine has", value),
-                fmt::format("a number in [{:g}, {:g}]", least, most));
-  }
-  return least;
-}
 
 bool has_name(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();

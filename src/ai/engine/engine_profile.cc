@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "ai/engine/engine_number.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -32,22 +33,12 @@ constexpr std::array kSpreadNumbers = {
 };
 constexpr double kMostLogSd = 3;
 
-double within(JsonReader& in, const char* key, double least, double most) {
-  const double value = in.number(key);
-  if (value >= least && value <= most) return value;
-  if (std::isfinite(value)) {
-    in.complain(key, fmt::format("{:g}, which no engine has", value),
-                fmt::format("a number in [{:g}, {:g}]", least, most));
-  }
-  return least;
-}
-
 EngineConstants constants_from(const Json& json, const std::string& path, std::vector<std::string>& complaints) {
   JsonReader in(json, path);
   EngineConstants constants;
   for (const EngineConstant& constant : engine_constants()) {
     if (constant.may_lack && in.member(constant.name) == nullptr) continue;
-    constants.*constant.member = within(in, constant.name, constant.least, constant.most);
+    constants.*constant.member = number_within(in, constant.name, constant.least, constant.most);
   }
   in.refuse_others();
   complaints.insert(complaints.end(), in.complaints().begin(), in.complaints().end());
@@ -57,7 +48,8 @@ EngineConstants constants_from(const Json& json, const std::string& path, std::v
 EngineSpread spread_from(const Json& json, const std::string& path, std::vector<std::string>& complaints) {
   JsonReader in(json, path);
   EngineSpread spread;
-  for (const SpreadNumber& number : kSpreadNumbers) spread.*number.member = within(in, number.name, 0, kMostLogSd);
+  for (const SpreadNumber& number : kSpreadNumbers)
+    spread.*number.member = number_within(in, number.name, 0, kMostLogSd);
   spread.devices = in.optional_integer("devices", 0, 1000000).value_or(0);
   in.refuse_others();
   complaints.insert(complaints.end(), in.complaints().begin(), in.complaints().end());

@@ -53,10 +53,40 @@ void add_table_scan(const Evidence& evidence, std::vector<Finding>& findings) {
   findings.push_back(std::move(finding));
 }
 
-double script_cpu_s(const Observation& seen) {
-  double all_s = 0;
-  for (const ScriptLine& line : seen.script) all_s += line.cpu_s;
-  return all_s;
+// CPU time of a script's lines, and what of it goes to one kind of work.
+struct LineCosts {
+  double all_s = 0, of_kind_s = 0;
+  const ScriptLine* most = nullptr;  // with the most of the kind
+
+  double share() const { return of_kind_s / all_s; }
+  bool are_enough() const {
+    return most != nullptr && all_s >= kLeastScript_s && of_kind_s >= kLeastSearchShare * all_s;
+  }
+};
+
+// `of_kind_s`: seconds of the kind in a line.
+template <typename OfKind>
+LineCosts costs_of(const Observation& seen, const OfKind& of_kind_s) {
+  LineCosts costs;
+  double most_s = 0;
+  for (const ScriptLine& line : seen.script) {
+    const double line_s = of_kind_s(line);
+    costs.all_s += line.cpu_s;
+    costs.of_kind_s += line_s;
+    if (line_s <= most_s) continue;
+    most_s = line_s;
+    costs.most = &line;
+  }
+  return costs;
+}
+
+// Mending takes nearly all of it away.
+Finding finding_of(const char* cause, const LineCosts& costs, const Evidence& evidence) {
+  Finding finding;
+  finding.cause = cause;
+  finding.gain_ratio = 0.95 * costs.share() * evidence.busy_ratio();
+  finding.evidence.push_back("most in " + costs.most->in_words());
+  return finding;
 }
 
 // Methods of lists that compare or move what is in them, one after the other.
@@ -70,24 +100,13 @@ bool walks_a_list(const std::string& text) {
 // One `in`, or one call of a list's method, is over in some 50 ns where a set, a dictionary or a deque answers it.
 // Where the interpreter is seen in that one instruction time and again, it goes through all that is there.
 void add_script_search(const Evidence& evidence, std::vector<Finding>& findings) {
-  const double all_s = script_cpu_s(evidence.seen);
-  double searching_s = 0, most_s = 0;
-  const ScriptLine* most = nullptr;
-  for (const ScriptLine& line : evidence.seen.script) {
-    const double line_s = line.in_s + (walks_a_list(line.text) ? line.call_s : 0);
-    searching_s += line_s;
-    if (line_s <= most_s) continue;
-    most_s = line_s;
-    most = &line;
-  }
-  if (most == nullptr || all_s < kLeastScript_s || searching_s < kLeastSearchShare * all_s) return;
-  Finding finding;
-  finding.cause = "linear-search";
+  const LineCosts costs = costs_of(
+      evidence.seen, [](const ScriptLine& line) { return line.in_s + (walks_a_list(line.text) ? line.call_s : 0); });
+  if (!costs.are_enough()) return;
+  Finding finding = finding_of("linear-search", costs, evidence);
   finding.basis = FindingBasis::kMeasured;
-  finding.gain_ratio = 0.95 * searching_s / all_s * evidence.busy_ratio();
-  finding.title = fmt::format("{} of the script's CPU time is single steps that go through a whole list or text",
-                              in_percent(searching_s / all_s));
-  finding.evidence.push_back("most in " + most->in_words());
+  finding.title = fmt::format("{} of the script's CPU time goes into searches through a whole list or text",
+                              in_percent(costs.share()));
   finding.advice = "look up in a set or a dict; a collections.deque for what is taken from the front";
   finding.if_wrong = "memory for the index; what is searched must be hashable";
   finding.proof = "the time with a list twice as long";
@@ -108,26 +127,16 @@ bool adds_to_itself(const std::string& text) {
 // Where the interpreter is seen in additions to what is there, and in its functions that join lists and texts, all that
 // is there is copied each time.
 void add_script_copies(const Evidence& evidence, std::vector<Finding>& findings) {
-  const double all_s = script_cpu_s(evidence.seen);
-  double adding_s = 0, most_s = 0, joining = evidence.seen.share_of(CodeRole::kCopy);
-  const ScriptLine* most = nullptr;
-  for (const ScriptLine& line : evidence.seen.script) {
-    if (!adds_to_itself(line.text)) continue;
-    adding_s += line.add_s;
-    if (line.add_s <= most_s) continue;
-    most_s = line.add_s;
-    most = &line;
-  }
-  if (most == nullptr || all_s < kLeastScript_s || adding_s < kLeastSearchShare * all_s) return;
+  const LineCosts costs =
+      costs_of(evidence.seen, [](const ScriptLine& line) { return adds_to_itself(line.text) ? line.add_s : 0; });
+  if (!costs.are_enough()) return;
+  double joining = evidence.seen.share_of(CodeRole::kCopy);
   for (const HotFunction& function : evidence.seen.functions)
     joining += function.function.find("concat") != std::string::npos ? function.cpu_share : 0;
   if (joining < kLeastSearchShare) return;
-  Finding finding;
-  finding.cause = "copying";
-  finding.gain_ratio = 0.95 * adding_s / all_s * evidence.busy_ratio();
-  finding.title = fmt::format("{} of the script's CPU time is single additions that copy a whole list or text",
-                              in_percent(adding_s / all_s));
-  finding.evidence.push_back("most in " + most->in_words());
+  Finding finding = finding_of("copying", costs, evidence);
+  finding.title = fmt::format("{} of the script's CPU time goes into additions that copy a whole list or text",
+                              in_percent(costs.share()));
   finding.advice = "append() or extend() to a list, and ''.join() it to a text at the end";
   finding.if_wrong = "others that hold the same list see it grow";
   finding.proof = "the time with twice as many items: four times as much is a copy at each step";
@@ -137,25 +146,15 @@ void add_script_copies(const Evidence& evidence, std::vector<Finding>& findings)
 
 // What is made of a text again though it is there already.
 void add_repeated_work(const Evidence& evidence, std::vector<Finding>& findings) {
-  const double all_s = script_cpu_s(evidence.seen);
-  double making_s = 0, again_s = 0;
-  const ScriptLine* most = nullptr;
-  for (const ScriptLine& line : evidence.seen.script) {
-    making_s += line.making_s;
-    again_s += line.again_s;
-    if (line.making_s > (most == nullptr ? 0 : most->making_s)) most = &line;
-  }
-  if (most == nullptr || all_s < kLeastScript_s || making_s < kLeastSearchShare * all_s ||
-      again_s < kLeastAgain * making_s)
-    return;
-  Finding finding;
-  finding.cause = "repeated-work";
-  finding.gain_ratio = 0.95 * making_s / all_s * evidence.busy_ratio();
+  const LineCosts costs = costs_of(evidence.seen, [](const ScriptLine& line) { return line.making_s; });
+  double again_s = 0;
+  for (const ScriptLine& line : evidence.seen.script) again_s += line.again_s;
+  if (!costs.are_enough() || again_s < kLeastAgain * costs.of_kind_s) return;
+  Finding finding = finding_of("repeated-work", costs, evidence);
   finding.title = fmt::format("{} of the script's CPU time is {}, also of texts that come again",
-                              in_percent(making_s / all_s), most->making);
-  finding.evidence.push_back("most in " + most->in_words());
-  finding.evidence.push_back(
-      fmt::format("in {} of that time it was a text that had been seen there before", in_percent(again_s / making_s)));
+                              in_percent(costs.share()), costs.most->making);
+  finding.evidence.push_back(fmt::format("in {} of that time it was a text that had been seen there before",
+                                         in_percent(again_s / costs.of_kind_s)));
   finding.advice = "make it once, before the loop, and keep it (functools.lru_cache, re.compile)";
   finding.if_wrong = "memory for what is kept; what changes one kept object changes all its uses";
   finding.proof = "count the different texts: python3 -m cProfile counts the calls";
@@ -209,17 +208,15 @@ void find_in_interpreters(const Evidence& evidence, std::vector<Finding>& findin
 }
 
 void name_script_lines(const Evidence& evidence, std::vector<Finding>& findings) {
-  const double all_s = script_cpu_s(evidence.seen);
-  const auto& lines = evidence.seen.script;
-  const auto most = std::max_element(lines.begin(), lines.end(),
-                                     [](const ScriptLine& a, const ScriptLine& b) { return a.cpu_s < b.cpu_s; });
-  if (most == lines.end() || all_s < kLeastScript_s) return;
+  const LineCosts costs = costs_of(evidence.seen, [](const ScriptLine& line) { return line.cpu_s; });
+  if (!costs.are_enough()) return;
+  const double most_share = costs.most->cpu_s / costs.all_s;
   for (Finding& finding : findings) {
     const bool is_of_functions = std::any_of(finding.evidence.begin(), finding.evidence.end(),
                                              [](const std::string& of) { return of.starts_with("samples: "); });
     if (!is_of_functions && finding.cause != "small-io" && finding.cause != "page-faults") continue;
     finding.evidence.push_back(
-        fmt::format("{} of the script's CPU time is in {}", in_percent(most->cpu_s / all_s), most->in_words()));
+        fmt::format("{} of the script's CPU time is in {}", in_percent(most_share), costs.most->in_words()));
   }
 }
 
