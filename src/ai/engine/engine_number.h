@@ -1,24 +1,15 @@
 #pragma once
 // A number of an engine's file, within what engines have.
 
-#include <fmt/format.h>
-
-#include <cmath>
 #include <string>
 
-#include "base/json.h"
+namespace perfcast {
+class JsonReader;
+}
 
 namespace perfcast::ai {
 
 // `least` where it isn't within, which is complained of.
-inline double number_within(JsonReader& in, const std::string& key, double least, double most) {
-  const double value = in.number(key);
-  if (value >= least && value <= most) return value;
-  if (std::isfinite(value)) {
-    in.complain(key, fmt::format("{:g}, which no engine has", value),
-                fmt::format("a number in [{:g}, {:g}]", least, most));
-  }
-  return least;
-}
+double number_within(JsonReader& in, const std::string& key, double least, double most);
 
 }  // namespace perfcast::ai
