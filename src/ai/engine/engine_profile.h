@@ -55,9 +55,13 @@ struct EngineConstants {
   double prefill_attention_share = 0.5;  // of the peak
   double tile_fill_values = 256;         // filling and draining a product's tile, as further values of the inner size
   double layer_kernels = 8;              // kernels of a layer beside its norms
-  double graph_limit_tokens = 512;       // steps up to so many tokens are graphs
-  double chunk_tokens = 2048;            // of a prompt that are processed at once
-  double large_chunk_tokens = 8192;      // ... where memory is at least large_memory_bytes, but for A100
+  double expert_layer_cycles = 54000;    // of a layer of experts beside its reads and its counted kernels
+  double expert_layer_fused_cycles = 10000;  // ... where one kernel does it all: Blackwell in data centres
+  double expert_rate_share = 0.5;            // of the rate of products with all tokens, that those with an expert's get
+  double narrow_expert_rate_share = 0.3;     // ... in fp8
+  double graph_limit_tokens = 512;           // steps up to so many tokens are graphs
+  double chunk_tokens = 2048;                // of a prompt that are processed at once
+  double large_chunk_tokens = 8192;          // ... where memory is at least large_memory_bytes, but for A100
   double large_memory_bytes = 70.0 * 1073741824;
   double cache_memory_share = 0.9;  // of the device's memory that weights and cache may take
 };
@@ -102,7 +106,7 @@ struct EngineConstant {
   const char* name;
   double EngineConstants::*member;
   double least, most;     // that a file may state
-  bool may_lack = false;  // older files have none: it is 0
+  bool may_lack = false;  // older files have none: the default stands
 };
 const std::vector<EngineConstant>& engine_constants();
 

@@ -6,6 +6,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "machine/gpu/kernel_limits.h"
 
 namespace perfcast::ai {
 namespace {
@@ -47,6 +48,16 @@ double half_peak(const DeviceFacts& device) {
 bool is_several(const EngineWork& work) { return work.request.tensor_parallel > 1; }
 double kernels_of(const EngineProfile& profile, const EngineWork& work) {
   return work.layers * (profile.constants.layer_kernels + work.kernels_per_layer);
+}
+
+// Cycles of all kernels of a step's layers beside what they read and compute. A layer of experts takes 55,000 to
+// 106,000 cycles on Hopper and 31,000 to 57,000 on Blackwell in data centres where a device holds next to nothing of
+// it (AIConfigurator's database, 1 and 2 tokens, by format).
+double layer_cycles(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device) {
+  const EngineConstants& c = profile.constants;
+  const bool fused = has_self_feeding_matrix_units(device) && device.generation.starts_with("blackwell");
+  return c.kernel_cycles * kernels_of(profile, work) +
+         work.expert_layers * (fused ? c.expert_layer_fused_cycles : c.expert_layer_cycles);
 }
 
 bool is_unsplit_generation(const EngineProfile& profile, const DeviceFacts& device) {
@@ -128,6 +139,15 @@ double product_rate(const EngineConstants& c, const DeviceFacts& device, double 
   return rate;
 }
 
+// Of one token, with those of experts at what the rate of other products does in their time: experts have few tokens
+// each, and their kernels reach 10 to 45% of the peak with thousands of tokens (AIConfigurator's database).
+double product_flops(const EngineConstants& c, const EngineWork& work) {
+  if (!(work.expert_flops > 0)) return work.product_flops;
+  const bool narrow = work.request.activations == Precision::kFp8 || work.request.activations == Precision::kInt8;
+  const double share = narrow ? c.narrow_expert_rate_share : c.expert_rate_share;
+  return work.product_flops + work.expert_flops * (1 / share - 1);
+}
+
 // Pairs of a query and a key it sees, of queries `done` to `done` + `tokens` of one prompt.
 double pairs_of(double done, double tokens, double window) {
   const auto up_to = [&](double position) {
@@ -158,7 +178,7 @@ class PrefillTimer {
   double device_s(const PromptChunk& chunk) const {
     const double bandwidth = c_.weight_bandwidth_share * device_.memory_bytes_per_s;
     const double products_s =
-        chunk.tokens * (work_.product_flops + c_.tile_fill_values * work_.product_fill_flops) / rate_;
+        chunk.tokens * (product_flops(c_, work_) + c_.tile_fill_values * work_.product_fill_flops) / rate_;
     const double weights_s = work_.weight_bytes(chunk.tokens) / bandwidth;
     const double p = c_.overlap_exponent;
     const double longer = std::max(products_s, weights_s), shorter = std::min(products_s, weights_s);
@@ -168,7 +188,7 @@ class PrefillTimer {
     const double sent = is_several(work_) ? all_reduce_bytes(work_, chunk.tokens) : 0;
     return both + work_.prefill_flops_per_key * pairs / attention_rate_ +
            chunk.tokens * work_.activation_bytes_per_token / bandwidth +
-           c_.kernel_cycles * kernels_of(profile_, work_) / device_.clock_hz + sent / link_;
+           layer_cycles(profile_, work_, device_) / device_.clock_hz + sent / link_;
   }
 
   double launch_s(double tokens) const {
@@ -212,8 +232,8 @@ EngineTokenTime token_time(const EngineProfile& profile, const EngineWork& work,
       (work.weight_bytes(batch) + work.head_bytes) / (c.weight_bandwidth_share * device.memory_bytes_per_s) +
       work.state_bytes * batch / (c.cache_bandwidth_share * device.memory_bytes_per_s);
   time.weights_s =
-      std::max(read_s, batch * work.product_flops / product_rate(c, device, product_peak(device, work.request)));
-  time.kernels_s = (c.step_cycles + c.kernel_cycles * kernels_of(profile, work) +
+      std::max(read_s, batch * product_flops(c, work) / product_rate(c, device, product_peak(device, work.request)));
+  time.kernels_s = (c.step_cycles + layer_cycles(profile, work, device) +
                     (work.request.sampler.truncates ? c.sampler_truncation_cycles : 0)) /
                    device.clock_hz;
   time.attention_s = attention_s(profile, work, device, batch, context);

@@ -3,6 +3,7 @@
 //
 //   further token = max(device, host), or their sum where the engine doesn't overlap them
 //     device = weights / (share x bandwidth) + (step + kernels x layers x one kernel + truncation) / clock
+//              + (what experts take beside) x layers of experts / clock
 //              + attention + all-reduces
 //     attention: cache / (share x bandwidth); in layers whose kernel isn't split over the context (devices before
 //              Hopper: layers with a window, or with as many key-value heads as heads on a device) at least the time of
@@ -65,13 +66,15 @@ struct EngineWork {
   std::string model;  // its name
   EngineRequest request;
   double layers = 0;
-  double kernels_per_layer = 0;  // beside EngineConstants::layer_kernels: norms, and what experts and latents add
-  double dense_bytes = 0;        // weights of all layers but their routed experts
-  double expert_bytes = 0;       // of all routed experts of all layers
+  double kernels_per_layer = 0;  // beside EngineConstants::layer_kernels: norms, what experts, latents and fp8 add
+  double expert_layers = 0;
+  double dense_bytes = 0;   // weights of all layers but their routed experts
+  double expert_bytes = 0;  // of all routed experts of all layers
   double experts = 0, active_experts = 0;
   double head_bytes = 0;          // of the language head
   double resident_bytes = 0;      // of all weights, the embedding's table too
   double product_flops = 0;       // of layers' products, for one token
+  double expert_flops = 0;        // ... of these, with routed experts
   double product_fill_flops = 0;  // ... that one further value of their inner sizes adds
   double head_dim = 0;
   double heads = 0, kv_heads = 0;  // on one device, rounded up

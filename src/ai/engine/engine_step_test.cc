@@ -67,6 +67,36 @@ TEST(EngineToken, AttentionThatStaysOnOneMultiprocessor) {
   EXPECT_NEAR(forecast_of(windowed, older).token.attention_s, 0.6 * split_s + 4 * 500 * (32768e-12 + 40e-9), 1e-12);
 }
 
+TEST(EngineToken, LayersOfExperts) {
+  EngineWork experts = work();
+  experts.expert_layers = 4;
+  EngineProfile own = profile();
+  own.constants.expert_layer_cycles = 50e3;
+  own.constants.expert_layer_fused_cycles = 10e3;
+  const double dense_s = forecast_of(work()).token.kernels_s;
+  EXPECT_NEAR(forecast_of(experts, device(), host(), own).token.kernels_s, dense_s + 4 * 50e-6, 1e-12);
+  // One kernel does it all where matrix units feed themselves (3,000 FLOP a cycle) on Blackwell.
+  DeviceFacts newer = device();
+  newer.generation = "blackwell";
+  EXPECT_NEAR(forecast_of(experts, newer, host(), own).token.kernels_s, dense_s + 4 * 50e-6, 1e-12);
+  newer.peak_flops[static_cast<size_t>(MathMode::kHalf)] = 4e14;
+  EXPECT_NEAR(forecast_of(experts, newer, host(), own).token.kernels_s, dense_s + 4 * 10e-6, 1e-12);
+}
+
+TEST(EngineFirst, ProductsWithExpertsAreSlower) {
+  EngineWork experts = work();
+  experts.expert_flops = 500e6;  // of 800 MFLOP
+  EngineProfile own = profile();
+  own.constants.expert_rate_share = 0.5;
+  own.constants.narrow_expert_rate_share = 0.25;
+  const double dense_s = forecast_of(work()).first.prefill_s;
+  EXPECT_NEAR(forecast_of(experts, device(), host(), own).first.prefill_s, dense_s + 900 * 500e6 / 1e14, 1e-12);
+  EngineWork narrow = work();
+  narrow.request.activations = experts.request.activations = Precision::kFp8;
+  EXPECT_NEAR(forecast_of(experts, device(), host(), own).first.prefill_s,
+              forecast_of(narrow).first.prefill_s + 900 * 3 * 500e6 / 1e14, 1e-12);
+}
+
 TEST(EngineToken, AllReduces) {
   const auto all_reduce_s = [](int64_t devices, double linked) {
     EngineWork shared = work();

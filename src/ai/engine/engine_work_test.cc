@@ -55,6 +55,20 @@ TEST(EngineWork, ExpertsThatAStepReads) {
   EXPECT_DOUBLE_EQ(work.weight_bytes(1) - work.dense_bytes, 32 * 2 * expert);
   EXPECT_NEAR(work.weight_bytes(1000) - work.dense_bytes, 32 * 8 * expert, 1);
   EXPECT_EQ(work.unmeasured, kUnmeasuredExperts);
+  EXPECT_EQ(work.expert_layers, 32);
+  EXPECT_EQ(work.expert_flops, 2 * 32 * 2 * 3 * 4096.0 * 14336);
+  EXPECT_EQ(work.kernels_per_layer, 2 + 5);
+}
+
+TEST(EngineWork, NarrowValuesAreScaled) {
+  EngineRequest request;
+  request.prompt_tokens = 256;
+  request.weights = request.activations = Precision::kFp8;
+  EXPECT_EQ(engine_work(*built_in_model("llama3.1-8b"), request)->kernels_per_layer, 2 + 4);
+}
+
+TEST(EngineWork, LatentsHaveKernelsOfTheirOwn) {
+  EXPECT_EQ(work_of("deepseek-v2-lite").kernels_per_layer, 2 + 11 + 5 * 26.0 / 27);
 }
 
 TEST(EngineWork, WhatNoRunCovers) {
