@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "ai/llm/model_catalogue.h"
 #include "ai/serving/drawn_trace.h"
+#include "ai/serving/serving_events.h"
 #include "ai/serving/serving_report.h"
 #include "ai/serving/serving_trace.h"
 #include "base/csv.h"
@@ -28,19 +30,21 @@ namespace {
 
 constexpr int64_t kMostTokens = int64_t{1} << 24, kMostRequests = 10'000'000;
 constexpr double kMostPrefixBlocks = 1 << 27;
+constexpr double kMostDrafts = 64;
 // Long enough to see a queue grow.
 constexpr double kUsualSeconds = 600;
 constexpr double kLeastUsual = 1000, kMostUsual = 100'000, kUsualRounds = 20;
 
 struct ServingArguments {
-  std::string model, device_file, trace, request_times, router = "least-loaded";
-  std::vector<std::string> on, rates, clients, prices, objectives;
+  std::string model, device_file, trace, request_times, events, report, router = "least-loaded";
+  std::vector<std::string> on, rates, clients, prices, objectives, speculative;
   EngineArguments engine;
   LlmPrecisionArguments precision;
   ai::TraceShape shape;
-  int64_t requests = 0, replicas = 1;
+  int64_t requests = 0, replicas = 1, prefill_replicas = 0, data_parallel = 1, pipeline_parallel = 1, in_flight = 0;
+  std::optional<double> transfer_gb_per_s;
   std::optional<int64_t> max_sequences, step_tokens, cache_tokens, context_tokens;
-  bool no_prefix_cache = false, whole_prompts = false, csv = false;
+  bool no_prefix_cache = false, whole_prompts = false, expert_parallel = false, csv = false;
   const CLI::App* verb = nullptr;
 
   bool given(const char* option) const { return verb->count(option) > 0; }
@@ -78,10 +82,18 @@ class Loads {
       return usage_error("bad-usage", "a rate of arrivals, and clients that wait for their answers", "--concurrency",
                          "--rate or --concurrency");
     }
+    const int64_t in_flight = arguments_.in_flight;
+    if (!clients->empty() && in_flight > 0) {
+      return usage_error("bad-usage", "clients of a closed loop, and a limit on requests that are under way",
+                         "--most-in-flight", "--rate or a trace with it");
+    }
     if (Status read = read_trace(rates->empty() && clients->empty(), notes); !read) return read;
+    const std::string limited = in_flight > 0 ? ", at most " + std::to_string(in_flight) + " under way" : "";
     for (const double rate : *rates) {
       loads.push_back(
-          {.rate_per_s = rate, .words = rate_words(rate), .trace = [this, rate] { return trace_at(rate, 0); }});
+          {.rate_per_s = rate, .most_in_flight = in_flight, .words = rate_words(rate) + limited, .trace = [this, rate] {
+             return trace_at(rate, 0);
+           }});
     }
     for (const int64_t count : *clients) {
       loads.push_back({.concurrency = count,
@@ -89,8 +101,9 @@ class Loads {
                        .trace = [this, count] { return trace_at(0, count); }});
     }
     if (loads.empty()) {
-      loads.push_back(
-          {.words = "the requests of " + printable(arguments_.trace), .trace = [this] { return trace_at(0, 0); }});
+      loads.push_back({.most_in_flight = in_flight,
+                       .words = "the requests of " + printable(arguments_.trace) + limited,
+                       .trace = [this] { return trace_at(0, 0); }});
     }
     return check_prefixes(loads);
   }
@@ -186,6 +199,57 @@ Status take_devices(const ServingArguments& arguments, const ai::EngineTerms& en
   return {};
 }
 
+// "4,0.7" or "4,0.7,0.05".
+Status take_speculative(const ServingArguments& arguments, ai::ServingRequestFor& request) {
+  if (!arguments.given("--speculative")) return {};
+  std::vector<double> numbers;
+  for (const std::string& text : list_of(arguments.speculative)) numbers.push_back(parse_number(text).value_or(NAN));
+  const bool fine = (numbers.size() == 2 || numbers.size() == 3) && numbers[0] >= 1 && numbers[0] <= kMostDrafts &&
+                    numbers[0] == std::floor(numbers[0]) && numbers[1] >= 0 && numbers[1] <= 1 &&
+                    (numbers.size() == 2 || (numbers[2] >= 0 && numbers[2] <= 1));
+  if (!fine) {
+    return usage_error(
+        "bad-usage", "'" + printable(join(arguments.speculative, ",")) + "' says no guesses", "--speculative",
+        "how many tokens are guessed in a step (1 to 64), the share of guesses that are right (0 to 1), and "
+        "if known the share of a step's time that a guess takes, such as 4,0.7 or 4,0.7,0.05");
+  }
+  request.draft_tokens = static_cast<int64_t>(numbers[0]);
+  request.acceptance = numbers[1];
+  if (numbers.size() == 3) request.draft_share = numbers[2];
+  return {};
+}
+
+// How devices of a replica share its work, and replicas among each other.
+Status take_parallel(const ServingArguments& arguments, ai::ServingRequestFor& request) {
+  request.replicas = arguments.replicas;
+  request.prefill_replicas = arguments.prefill_replicas;
+  request.data_parallel = arguments.data_parallel;
+  request.pipeline_parallel = arguments.pipeline_parallel;
+  request.expert_parallel = arguments.expert_parallel;
+  request.transfer_bytes_per_s = 1e9 * arguments.transfer_gb_per_s.value_or(kUnknown);
+  if (arguments.data_parallel > 1 && arguments.pipeline_parallel > 1) {
+    return usage_error("bad-usage", "several engines of several stages in a replica", "--pipeline-parallel",
+                       "--data-parallel or --pipeline-parallel, and --tensor-parallel beside it");
+  }
+  if (arguments.expert_parallel && !request.config.has_moe()) {
+    return usage_error("bad-usage", printable(request.config.name) + " has no experts", "--expert-parallel",
+                       "a mixture of experts, or the verb without it");
+  }
+  if (arguments.expert_parallel && arguments.data_parallel * arguments.precision.tensor_parallel == 1) {
+    return usage_error("bad-usage", "experts of one device are on one device", "--expert-parallel",
+                       "--data-parallel N or --tensor-parallel N with it");
+  }
+  if (arguments.prefill_replicas == 0 && arguments.transfer_gb_per_s) {
+    return usage_error("bad-usage", "no replica hands requests over", "--transfer-rate",
+                       "--prefill-replicas N with it");
+  }
+  if (arguments.prefill_replicas > 0 && arguments.whole_prompts) {
+    return usage_error("bad-usage", "replicas for prompts alone cut nothing up for answers", "--whole-prompts",
+                       "--prefill-replicas without it");
+  }
+  return take_speculative(arguments, request);
+}
+
 Status take_formats(const ServingArguments& arguments, ai::ServingRequestFor& request) {
   ai::LlmWorkload formats;
   if (Status taken = take_precision(request.config, arguments.precision, formats); !taken) return taken;
@@ -229,7 +293,7 @@ Result<ai::ServingRequestFor> request_of(const ServingArguments& arguments) {
   request.context_tokens = arguments.context_tokens.value_or(0);
   request.prefix_cache = !arguments.no_prefix_cache;
   request.chunked_prefill = !arguments.whole_prompts;
-  request.replicas = arguments.replicas;
+  if (Status taken = take_parallel(arguments, request); !taken) return taken.error();
   if (Status taken = take_devices(arguments, *engine, request); !taken) return taken.error();
   return request;
 }
@@ -237,15 +301,27 @@ Result<ai::ServingRequestFor> request_of(const ServingArguments& arguments) {
 Status check_request(const ServingArguments& arguments, const CommonOptions& common) {
   if (arguments.csv && common.json) return usage_error("bad-usage", "two formats at once", "--csv", "--csv or --json");
   if (Status there = check_named_file("--device-file", arguments.device_file); !there) return there;
-  if (!arguments.request_times.empty() && arguments.request_times == common.output) {
-    return usage_error("bad-usage", "requests and the result go to one place", "--request-times", "another file");
+  const std::pair<const char*, std::string> files[] = {{"--request-times", arguments.request_times},
+                                                       {"--events", arguments.events},
+                                                       {"--report", arguments.report},
+                                                       {"-o", common.output}};
+  for (const auto& [option, file] : files) {
+    if (Status fits = check_output_file(option, file); !fits) return fits;
+    const auto same = std::count_if(std::begin(files), std::end(files),
+                                    [&, &file = file](const auto& other) { return other.second == file; });
+    if (!file.empty() && same > 1) {
+      return usage_error("bad-usage", "two results go to one place", option, "another file");
+    }
+    if (!file.empty() && (file == arguments.trace || file == arguments.device_file)) {
+      return usage_error("bad-usage", "'" + printable(file) + "' is read, too", option, "another file");
+    }
   }
   if (arguments.shape.shared_tokens > 0 &&
       static_cast<double>(arguments.shape.shared_tokens) > arguments.shape.prompt_tokens) {
     return usage_error("bad-usage", "a shared prefix that is longer than a prompt", "--shared-prefix",
                        "at most --prompt-tokens, " + csv_number(arguments.shape.prompt_tokens));
   }
-  return check_output_file("--request-times", arguments.request_times);
+  return {};
 }
 
 int run_serving(const CommandContext& context, const ServingArguments& arguments) {
@@ -257,22 +333,25 @@ int run_serving(const CommandContext& context, const ServingArguments& arguments
   Loads loads(arguments, common.seed);
   if (Status read = loads.read(request->loads, notes); !read) return report_error(read.error(), common);
   std::string times;
-  ai::TakeRun take;
   const ai::ServingRequestFor asked = *request;
-  if (!arguments.request_times.empty()) {
-    take = [&](const ai::ServingRow& row, const ai::ServingTrace& trace, const ai::ServeRun& run) -> Status {
-      times += ai::request_times_csv(asked, row, trace, run, times.empty());
-      return {};
-    };
-  }
+  ai::ServingEvents events(asked);
+  const ai::TakeRun take = [&](const ai::ServingRow& row, const ai::ServingTrace& trace,
+                               const ai::ServeRun& run) -> Status {
+    if (!arguments.request_times.empty()) times += ai::request_times_csv(asked, row, trace, run, times.empty());
+    if (!arguments.events.empty()) events.add(row, trace, run);
+    return {};
+  };
   auto result = ai::forecast_serving(*std::move(request), take);
   if (!result) return report_error(as_usage(with_option_names(result.error(), *arguments.verb)), common);
-  if (!arguments.request_times.empty()) {
-    if (Status written = write_file_atomically(arguments.request_times, times); !written) {
-      return report_error(written.error(), common);
-    }
-  }
   const ai::ServingReport report = ai::report_serving(*std::move(result), std::move(notes));
+  const std::pair<std::string, std::function<std::string()>> files[] = {
+      {arguments.request_times, [&] { return std::move(times); }},
+      {arguments.events, [&] { return events.take(); }},
+      {arguments.report, [&] { return ai::serving_page(report); }}};
+  for (const auto& [file, text] : files) {
+    if (file.empty()) continue;
+    if (Status written = write_file_atomically(file, text()); !written) return report_error(written.error(), common);
+  }
   if (arguments.csv && !common.quiet) {
     for (const std::string& note : report.notes) std::fprintf(stderr, "note: %s\n", printable(note).c_str());
   }
@@ -314,6 +393,10 @@ void add_load_options(CLI::App& verb, ServingArguments& arguments) {
   add_advanced(verb, "--shared-prefix", arguments.shape.shared_tokens, "N",
                "Tokens that all prompts begin with, such as a system prompt.")
       ->check(CLI::Range(int64_t{0}, kMostTokens));
+  add_advanced(
+      verb, "--most-in-flight", arguments.in_flight, "N",
+      "Clients send no more than so many requests at once; further ones wait there, and come when one has ended.")
+      ->check(CLI::Range(int64_t{1}, kMostRequests));
   add_advanced(verb, "--requests", arguments.requests, "N",
                "How many requests come. By default as many as in 10 minutes, 1000 to 100000; of a trace all.")
       ->check(CLI::Range(int64_t{1}, kMostRequests));
@@ -329,6 +412,30 @@ void add_service_options(CLI::App& verb, ServingArguments& arguments) {
   add_basic(verb, "--tensor-parallel", arguments.precision.tensor_parallel, "N", "Devices that share every layer.")
       ->check(CLI::Range(int64_t{1}, int64_t{1024}))
       ->capture_default_str();
+  add_advanced(verb, "--data-parallel", arguments.data_parallel, "N",
+               "Engines of a replica. Those of a mixture of experts share its experts, and step together.")
+      ->check(CLI::Range(int64_t{1}, int64_t{1024}))
+      ->capture_default_str();
+  add_advanced(verb, "--expert-parallel", arguments.expert_parallel,
+               "Each device holds whole experts, in the place of a part of each.");
+  add_advanced(verb, "--pipeline-parallel", arguments.pipeline_parallel, "N",
+               "Stages of a replica, each with a part of the layers.")
+      ->check(CLI::Range(int64_t{1}, int64_t{1024}))
+      ->capture_default_str();
+  add_advanced(verb, "--prefill-replicas", arguments.prefill_replicas, "N",
+               "So many replicas compute prompts alone and hand requests over to the others.")
+      ->check(CLI::Range(int64_t{1}, int64_t{10000}));
+  add_advanced(
+      verb, "--transfer-rate", arguments.transfer_gb_per_s, "GB/S",
+      "Gigabytes of keys and values that each device sends from there in a second. By default as fast as to its "
+      "host.")
+      ->check(CLI::Range(1e-3, 1e6));
+  add_advanced(
+      verb, "--speculative", arguments.speculative, "K,A[,T]",
+      "Guesses K tokens of each sequence in a step. A is the share of guesses that are right, T the share of a "
+      "step's time that a guess takes: by default one layer's.")
+      ->take_all()
+      ->allow_extra_args(false);
   add_advanced(verb, "--max-sequences", arguments.max_sequences, "N",
                "Sequences that an engine runs at once. By default 256.")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}));
@@ -378,6 +485,10 @@ void add_llm_serving_command(CLI::App& llm, CommandContext& context) {
   add_llm_precision_options(*verb, arguments->precision);
   add_advanced(*verb, "--request-times", arguments->request_times, "FILE",
                "Writes each request's times into this file (CSV).");
+  add_advanced(*verb, "--events", arguments->events, "FILE",
+               "Writes what each request did when, for ui.perfetto.dev (JSON).");
+  add_basic(*verb, "--report", arguments->report, "FILE",
+            "Writes a page (HTML): times against load, and how many requests run and wait.");
   add_advanced(*verb, "--csv", arguments->csv, "Prints one line of CSV for each device and load.");
   add_common_options(*verb, context, kQuietOption | kSeedOption);
   verb->callback(
