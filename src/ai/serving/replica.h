@@ -170,7 +170,7 @@ class Replica {
   std::span<const uint64_t> whole_blocks_of(int32_t request) const;  // of its prefix that its prompt fills
   void keep_output(Sequence& sequence);                              // in the blocks of its prefix behind the prompt
 
-  bool has_decode_blocks();                    // takes them; throws sequences out until it can; whether none had to go
+  bool has_decode_blocks();  // takes them; throws sequences out until it can; whether none had to go
   void continue_prompts(int64_t& budget);
   bool let_in(double now_s, int64_t& budget);  // the first that waits; false: it must wait on
   void let_in_all(double now_s, int64_t budget);
