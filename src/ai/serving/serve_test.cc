@@ -359,6 +359,32 @@ TEST(ServeShape, RequestsGoOnElsewhereWithTheirKeys) {
   EXPECT_EQ(all.finished, 3);
 }
 
+TEST(Serve, OneProcessTakesRequestsAndSendsTokens) {
+  ServeOptions options = options_of();
+  options.front_end = {.fixed_s = 0.001, .request_s = 0.002, .prompt_token_s = 1e-5, .token_s = 0.004};
+  const ServingRequest one{.prompt_tokens = 100, .output_tokens = 2};
+  const ServeRun all = run(trace_of({one, one}), options);
+  // 3 ms for each request, one after the other, and 1 ms beside it: ready at 4 and 7 ms. The first step ends at 24 ms,
+  // its token is sent at 28; the second, of 21 ms, ends at 45, and both of its tokens are sent at 53.
+  EXPECT_NEAR(all.outcomes[0].ready_s, 0.004, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].ready_s, 0.007, 1e-12);
+  EXPECT_NEAR(all.outcomes[0].first_token_s, 0.028, 1e-12);
+  EXPECT_NEAR(all.outcomes[0].last_token_s, 0.053, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].first_token_s, 0.053, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].last_token_s, 0.045 + 0.011 + 0.004, 1e-12);
+  EXPECT_NEAR(all.end_s, 0.060, 1e-12);
+}
+
+TEST(Serve, ARequestOfAClosedLoopIsSentWhenTheLastTokenIsSeen) {
+  ServeOptions options = options_of();
+  options.front_end.token_s = 0.005;
+  options.concurrency = 1;
+  const ServingRequest one{.prompt_tokens = 100, .output_tokens = 1};
+  const ServeRun all = run(trace_of({one, one}), options);
+  EXPECT_NEAR(all.outcomes[0].last_token_s, 0.025, 1e-12);
+  EXPECT_NEAR(all.sent_s[1], 0.025, 1e-12);
+}
+
 TEST(ServeShape, EnergyIsThatOfStepsAndOfIdling) {
   class Watts final : public BatchTime {
    public:
