@@ -360,7 +360,7 @@ double engine_step_s(const EngineProfile& profile, const EngineWork& work, const
   const PrefillTimer timer(profile, work, device, host);
   double device_s = timer.device_s({tokens, batch.prefill_pairs, batch.prefill_windowed_pairs, batch.shared_tokens}) +
                     work.head_bytes / (c.weight_bandwidth_share * device.memory_bytes_per_s) +
-                    c.step_cycles / device.clock_hz;
+                    c.step_cycles / device.clock_hz + sampler_s(profile, work, device, batch.samples);
   if (batch.decodes > 0) {
     // Kernels before Hopper read keys for all heads that share them at once, but not in steps that hold prompts.
     const double reads = is_unsplit_generation(profile, device) ? work.heads / work.kv_heads : 1;

@@ -114,6 +114,10 @@ TEST(EngineStepTime, ChoosingTokensReadsTheVocabularyForEachFurtherSequence) {
   // At 0.8 of 1 TB/s.
   const StepBatch three{.decodes = 3, .decode_context_tokens = 3000};
   EXPECT_NEAR(further_s(three), 2 * 1e5 * 50 / 0.8e12, 1e-12);
+  StepBatch prompts = three;
+  prompts.prefills = prompts.completed_prefills = 2;
+  prompts.prefill_tokens = 100;
+  EXPECT_NEAR(further_s(prompts), 4 * 1e5 * 50 / 0.8e12, 1e-12);
   work.request.sampler.truncates = true;
   EXPECT_NEAR(further_s(three), 2 * 1e5 * 150 / 0.8e12, 1e-12);
 }
