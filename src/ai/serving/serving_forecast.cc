@@ -165,6 +165,7 @@ class ServingForecaster {
     limits->context_tokens = request_.context_tokens;
     limits->prefix_cache = request_.prefix_cache;
     limits->chunked_prefill = request_.chunked_prefill;
+    limits->receive_steps = request_.receive_steps;
     return limits;
   }
 

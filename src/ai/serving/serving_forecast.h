@@ -42,6 +42,7 @@ struct ServingRequestFor {
   std::optional<int64_t> max_sequences, step_tokens, cache_tokens;
   int64_t context_tokens = 0;  // as EngineLimits has it
   bool prefix_cache = true, chunked_prefill = true;
+  int64_t receive_steps = 1;  // as EngineLimits has it
   int64_t replicas = 1;
   int64_t data_parallel = 1, pipeline_parallel = 1;  // engines, stages of a replica
   bool expert_parallel = false;                      // each device holds whole experts, and not a part of each

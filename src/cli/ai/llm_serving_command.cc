@@ -44,6 +44,7 @@ struct ServingArguments {
   int64_t requests = 0, replicas = 1, prefill_replicas = 0, data_parallel = 1, pipeline_parallel = 1, in_flight = 0;
   std::optional<double> transfer_gb_per_s;
   std::optional<int64_t> max_sequences, step_tokens, cache_tokens, context_tokens;
+  int64_t receive_steps = 1;
   bool no_prefix_cache = false, whole_prompts = false, expert_parallel = false, csv = false;
   const CLI::App* verb = nullptr;
 
@@ -293,6 +294,7 @@ Result<ai::ServingRequestFor> request_of(const ServingArguments& arguments) {
   request.context_tokens = arguments.context_tokens.value_or(0);
   request.prefix_cache = !arguments.no_prefix_cache;
   request.chunked_prefill = !arguments.whole_prompts;
+  request.receive_steps = arguments.receive_steps;
   if (Status taken = take_parallel(arguments, request); !taken) return taken.error();
   if (Status taken = take_devices(arguments, *engine, request); !taken) return taken.error();
   return request;
@@ -451,6 +453,10 @@ void add_service_options(CLI::App& verb, ServingArguments& arguments) {
   add_advanced(verb, "--no-prefix-cache", arguments.no_prefix_cache, "Computes prefixes anew for each request.");
   add_advanced(verb, "--whole-prompts", arguments.whole_prompts,
                "Computes each prompt in one step of its own; sequences that generate wait meanwhile.");
+  add_advanced(verb, "--receive-steps", arguments.receive_steps, "N",
+               "A busy engine looks for new requests every so many steps (SGLang: --scheduler-recv-interval).")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
+      ->capture_default_str();
   add_basic(verb, "--objective", arguments.objectives, "LIMITS",
             "Says which share of requests keeps these limits, and the goodput: ttft=2s,tpot=200ms,share=99%.")
       ->take_all()
