@@ -27,6 +27,7 @@ Result<std::unique_ptr<CompletionServer>> CompletionServer::start(Transformer tr
     return usage_error("bad-usage", "a step of " + std::to_string(options.step_tokens) + " tokens", "step-tokens",
                        "at least " + std::to_string(slots) + ", a token of each sequence");
   }
+  if (Status prepared = transformer.prepare(options.step_tokens); !prepared) return prepared.error();
   std::unique_ptr<CompletionServer> server(new CompletionServer(std::move(transformer), options));
   HttpServerOptions http;
   http.host = options.host;
