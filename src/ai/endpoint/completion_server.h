@@ -30,7 +30,8 @@ struct CompletionServerOptions {
 
 class CompletionServer final : private HttpHandler {
  public:
-  // Errors of HttpServer::listen() and Transformer::prepare(), and "bad-usage" where steps have fewer tokens than there are slots.
+  // Errors of HttpServer::listen() and Transformer::prepare(), and "bad-usage" where steps have fewer tokens than there
+  // are slots.
   static Result<std::unique_ptr<CompletionServer>> start(Transformer transformer,
                                                          const CompletionServerOptions& options);
   ~CompletionServer() override;
