@@ -9,6 +9,7 @@
 
 #include "ai/llm/model_catalogue.h"
 #include "ai/serving/drawn_trace.h"
+#include "ai/serving/measured_forecast.h"
 #include "ai/serving/serving_events.h"
 #include "ai/serving/serving_report.h"
 #include "ai/serving/serving_trace.h"
@@ -31,12 +32,13 @@ namespace {
 constexpr int64_t kMostTokens = int64_t{1} << 24, kMostRequests = 10'000'000;
 constexpr double kMostPrefixBlocks = 1 << 27;
 constexpr double kMostDrafts = 64;
+constexpr size_t kMostStepsBytes = size_t{4} << 20;
 // Long enough to see a queue grow.
 constexpr double kUsualSeconds = 600;
 constexpr double kLeastUsual = 1000, kMostUsual = 100'000, kUsualRounds = 20;
 
 struct ServingArguments {
-  std::string model, device_file, trace, request_times, events, report, router = "least-loaded";
+  std::string model, device_file, system, trace, request_times, events, report, router = "least-loaded";
   std::vector<std::string> on, rates, clients, prices, objectives, speculative;
   EngineArguments engine;
   LlmPrecisionArguments precision;
@@ -262,8 +264,45 @@ Status take_formats(const ServingArguments& arguments, ai::ServingRequestFor& re
   return {};
 }
 
+// Of a service, whatever runs it.
+Status take_service(const ServingArguments& arguments, ai::ServingRequestFor& request) {
+  const auto router = ai::router_from(arguments.router);
+  if (!router) return router.error();
+  request.router = *router;
+  for (const std::string& text : arguments.objectives) {
+    auto objective = ai::parse_load_objective(text, "--objective");
+    if (!objective) return objective.error();
+    request.objectives.push_back(*std::move(objective));
+  }
+  request.max_sequences = arguments.max_sequences;
+  request.step_tokens = arguments.step_tokens;
+  request.cache_tokens = arguments.cache_tokens;
+  request.context_tokens = arguments.context_tokens.value_or(0);
+  request.prefix_cache = !arguments.no_prefix_cache;
+  request.chunked_prefill = !arguments.whole_prompts;
+  request.receive_steps = arguments.receive_steps;
+  request.replicas = arguments.replicas;
+  return {};
+}
+
+Result<ai::MeasuredSteps> measured_steps(const ServingArguments& arguments) {
+  if (!arguments.model.empty()) {
+    return usage_error("bad-usage", "a model, and a file of steps that says which it is", "--system", "one of both");
+  }
+  Status unused = check_unused(
+      *arguments.verb, "a system whose steps were measured",
+      {"--on", "--device-file", "--engine", "--host", "--tensor-parallel", "--data-parallel", "--pipeline-parallel",
+       "--expert-parallel", "--prefill-replicas", "--speculative", "--link", "--price"},
+      "a MODEL in the place of --system");
+  if (!unused) return unused.error();
+  const auto text = read_file(arguments.system, kMostStepsBytes);
+  if (!text) return as_named_file(text.error(), true);
+  return ai::parse_measured_steps(*text, arguments.system);
+}
+
 Result<ai::ServingRequestFor> request_of(const ServingArguments& arguments) {
   ai::ServingRequestFor request;
+  if (Status taken = take_service(arguments, request); !taken) return taken.error();
   if (arguments.model.empty()) {
     return usage_error(
         "bad-usage", "no model is named", "perfcast llm serve-sim",
@@ -280,21 +319,6 @@ Result<ai::ServingRequestFor> request_of(const ServingArguments& arguments) {
                        "an engine; perfcast llm forecast --engine none has kernels alone");
   }
   request.profile = engine->profile;
-  const auto router = ai::router_from(arguments.router);
-  if (!router) return router.error();
-  request.router = *router;
-  for (const std::string& text : arguments.objectives) {
-    auto objective = ai::parse_load_objective(text, "--objective");
-    if (!objective) return objective.error();
-    request.objectives.push_back(*std::move(objective));
-  }
-  request.max_sequences = arguments.max_sequences;
-  request.step_tokens = arguments.step_tokens;
-  request.cache_tokens = arguments.cache_tokens;
-  request.context_tokens = arguments.context_tokens.value_or(0);
-  request.prefix_cache = !arguments.no_prefix_cache;
-  request.chunked_prefill = !arguments.whole_prompts;
-  request.receive_steps = arguments.receive_steps;
   if (Status taken = take_parallel(arguments, request); !taken) return taken.error();
   if (Status taken = take_devices(arguments, *engine, request); !taken) return taken.error();
   return request;
@@ -329,9 +353,21 @@ Status check_request(const ServingArguments& arguments, const CommonOptions& com
 int run_serving(const CommandContext& context, const ServingArguments& arguments) {
   const CommonOptions& common = context.options;
   if (Status fine = check_request(arguments, common); !fine) return report_error(fine.error(), common);
-  auto request = request_of(arguments);
-  if (!request) return report_error(request.error(), common);
   std::vector<std::string> notes;
+  std::optional<ai::MeasuredSteps> steps;
+  Result<ai::ServingRequestFor> request = ai::ServingRequestFor();
+  if (arguments.system.empty()) {
+    request = request_of(arguments);
+  } else {
+    auto read = measured_steps(arguments);
+    if (!read) return report_error(read.error(), common);
+    steps = *std::move(read);
+    if (Status taken = take_service(arguments, *request); !taken) return report_error(taken.error(), common);
+    ai::take_engine(*steps, *request);
+    notes.push_back("steps are measured, by perfcast bench serve --calibrate; an interval is of what " +
+                    std::to_string(steps->checked_steps) + " other steps differed by");
+  }
+  if (!request) return report_error(request.error(), common);
   Loads loads(arguments, common.seed);
   if (Status read = loads.read(request->loads, notes); !read) return report_error(read.error(), common);
   std::string times;
@@ -343,7 +379,8 @@ int run_serving(const CommandContext& context, const ServingArguments& arguments
     if (!arguments.events.empty()) events.add(row, trace, run);
     return {};
   };
-  auto result = ai::forecast_serving(*std::move(request), take);
+  auto result = steps ? ai::forecast_measured(*steps, *std::move(request), take)
+                      : ai::forecast_serving(*std::move(request), take);
   if (!result) return report_error(as_usage(with_option_names(result.error(), *arguments.verb)), common);
   const ai::ServingReport report = ai::report_serving(*std::move(result), std::move(notes));
   const std::pair<std::string, std::function<std::string()>> files[] = {
@@ -484,6 +521,8 @@ void add_llm_serving_command(CLI::App& llm, CommandContext& context) {
   add_basic(*verb, "--on", arguments->on, "DEVICE,...", "The devices of the service, by name, such as A100-80GB,H100.");
   add_advanced(*verb, "--device-file", arguments->device_file, "FILE",
                "Adds the facts of more devices from this file (JSON).");
+  add_advanced(*verb, "--system", arguments->system, "FILE",
+               "In place of MODEL and --on: steps measured by perfcast bench serve --calibrate FILE.");
   add_load_options(*verb, *arguments);
   add_service_options(*verb, *arguments);
   add_engine_option(*verb, arguments->engine);
