@@ -7,172 +7,36 @@
 #include <string>
 
 #include "ai/llm/model_catalogue.h"
-#include "ai/serving/drawn_trace.h"
 #include "ai/serving/serving_report.h"
-#include "ai/serving/serving_trace.h"
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/ai/llm_command.h"
 #include "cli/ai/llm_devices.h"
-#include "cli/ai/llm_engine.h"
+#include "cli/ai/llm_serving_options.h"
 #include "cli/option_table.h"
-#include "cli/shared/amount_option.h"
-#include "cli/shared/duration_option.h"
 #include "cli/shared/named_file.h"
 #include "cli/shared/table_options.h"
 
 namespace perfcast::cli {
 namespace {
 
-constexpr int64_t kMostTokens = int64_t{1} << 24, kMostRequests = 10'000'000;
-constexpr double kMostPrefixBlocks = 1 << 27;
-// Long enough to see a queue grow.
-constexpr double kUsualSeconds = 600;
-constexpr double kLeastUsual = 1000, kMostUsual = 100'000, kUsualRounds = 20;
-
-struct ServingArguments {
-  std::string model, device_file, trace, request_times, router = "least-loaded";
-  std::vector<std::string> on, rates, clients, prices, objectives;
-  EngineArguments engine;
-  LlmPrecisionArguments precision;
-  ai::TraceShape shape;
-  int64_t requests = 0, replicas = 1;
-  std::optional<int64_t> max_sequences, step_tokens, cache_tokens, context_tokens;
-  bool no_prefix_cache = false, whole_prompts = false, csv = false;
-  const CLI::App* verb = nullptr;
-
-  bool given(const char* option) const { return verb->count(option) > 0; }
-};
-
-Result<std::vector<double>> rates_of(const std::vector<std::string>& given) {
-  std::vector<double> rates;
-  for (const std::string& text : list_of(given)) {
-    const auto rate = parse_number(text);
-    if (!rate || !(*rate > 0) || *rate > 1e6) {
-      return usage_error("bad-usage", "'" + printable(text) + "' is no rate", "--rate",
-                         "requests per second, above 0 and at most 1000000, as in 2,5,10");
-    }
-    rates.push_back(*rate);
+// Those with a price of their own; all, where a price is for all or none is given.
+std::vector<std::string> devices_with_prices(const std::vector<std::string>& prices, const ai::DeviceProvider& all) {
+  std::vector<std::string> names;
+  for (const std::string& text : list_of(prices)) {
+    const size_t equals = text.rfind('=');
+    if (equals == std::string::npos) return all.names();
+    names.push_back(text.substr(0, equals));
   }
-  return rates;
+  return names.empty() ? all.names() : names;
 }
-
-std::string rate_words(double rate) {
-  const std::string text = csv_number(rate);
-  return text + (text == "1" ? " request/s" : " requests/s");
-}
-
-// Loads by what the command line says.
-class Loads {
- public:
-  Loads(const ServingArguments& arguments, uint64_t seed) : arguments_(arguments), seed_(seed) {}
-
-  Status read(std::vector<ai::ServingLoad>& loads, std::vector<std::string>& notes) {
-    const auto rates = rates_of(arguments_.rates);
-    if (!rates) return rates.error();
-    const auto clients = counts_of(arguments_.clients, "--concurrency");
-    if (!clients) return clients.error();
-    if (!rates->empty() && !clients->empty()) {
-      return usage_error("bad-usage", "a rate of arrivals, and clients that wait for their answers", "--concurrency",
-                         "--rate or --concurrency");
-    }
-    if (Status read = read_trace(rates->empty() && clients->empty(), notes); !read) return read;
-    for (const double rate : *rates) {
-      loads.push_back(
-          {.rate_per_s = rate, .words = rate_words(rate), .trace = [this, rate] { return trace_at(rate, 0); }});
-    }
-    for (const int64_t count : *clients) {
-      loads.push_back({.concurrency = count,
-                       .words = std::to_string(count) + (count == 1 ? " client" : " clients"),
-                       .trace = [this, count] { return trace_at(0, count); }});
-    }
-    if (loads.empty()) {
-      loads.push_back(
-          {.words = "the requests of " + printable(arguments_.trace), .trace = [this] { return trace_at(0, 0); }});
-    }
-    return check_prefixes(loads);
-  }
-
- private:
-  Status read_trace(bool by_itself, std::vector<std::string>& notes) {
-    if (arguments_.trace.empty()) {
-      if (!by_itself) return {};
-      return usage_error("bad-usage", "no load is named", "perfcast llm serve-sim",
-                         "--rate R (requests per second), --concurrency N (clients) or --trace FILE");
-    }
-    Status unused =
-        check_unused(*arguments_.verb, "a trace, which has its own requests",
-                     {"--prompt-tokens", "--output-tokens", "--spread", "--turns", "--think-time", "--shared-prefix"});
-    if (unused && by_itself)
-      unused = check_unused(*arguments_.verb, "a trace at its own times", {"--burst"}, "--rate with it");
-    if (!unused) return unused;
-    if (Status there = check_named_file("--trace", arguments_.trace); !there) return there;
-    const auto text = read_file(arguments_.trace);
-    if (!text) return text.error();
-    auto read = ai::read_serving_trace(*text, arguments_.trace);
-    if (!read) return read.error();
-    if (by_itself && !read->has_arrivals) {
-      return usage_error("bad-usage", printable(arguments_.trace) + " has no times of arrival", "--trace",
-                         "--rate R or --concurrency N beside it");
-    }
-    trace_ = std::move(read->trace);
-    if (arguments_.requests > 0 && static_cast<size_t>(arguments_.requests) < trace_.requests.size()) {
-      trace_.requests.resize(static_cast<size_t>(arguments_.requests));
-    }
-    for (const std::string& note : read->notes) notes.push_back("trace, " + read->form + ": " + note);
-    return {};
-  }
-
-  Status check_prefixes(const std::vector<ai::ServingLoad>& loads) const {
-    const ai::TraceShape& shape = arguments_.shape;
-    if (!arguments_.trace.empty() || shape.turns == 1) return {};
-    double most = 0;
-    for (const ai::ServingLoad& load : loads) {
-      const double each = (shape.prompt_tokens + shape.output_tokens) * static_cast<double>(shape.turns);
-      // A conversation's blocks, for each of its turns; of 16 tokens.
-      most = std::max(most, static_cast<double>(requests_of(load.rate_per_s, load.concurrency)) /
-                                static_cast<double>(shape.turns) * each / 16);
-    }
-    if (most <= kMostPrefixBlocks) return {};
-    return usage_error("bad-usage", "conversations of " + human_number(most * 16) + " tokens in all", "--requests",
-                       "fewer requests, or shorter ones: at most " + human_number(kMostPrefixBlocks * 16) + " tokens");
-  }
-
-  int64_t requests_of(double rate, int64_t clients) const {
-    if (arguments_.requests > 0) return arguments_.requests;
-    const double usual = clients > 0 ? kUsualRounds * static_cast<double>(clients) : kUsualSeconds * rate;
-    return static_cast<int64_t>(std::clamp(usual, kLeastUsual, kMostUsual));
-  }
-
-  ai::ServingTrace trace_at(double rate, int64_t clients) const {
-    if (arguments_.trace.empty()) {
-      ai::TraceShape shape = arguments_.shape;
-      shape.requests = requests_of(rate, clients);
-      shape.seed = seed_;
-      shape.rate_per_s = rate / static_cast<double>(shape.turns);
-      return ai::draw_trace(shape);
-    }
-    ai::ServingTrace trace = trace_;
-    if (rate > 0) {
-      const auto first = std::count_if(trace.requests.begin(), trace.requests.end(),
-                                       [](const ai::ServingRequest& request) { return request.after < 0; });
-      const double share = static_cast<double>(first) / static_cast<double>(trace.requests.size());
-      ai::draw_arrivals(trace, rate * share, arguments_.shape.burst, seed_);
-    }
-    return trace;
-  }
-
-  const ServingArguments& arguments_;
-  uint64_t seed_;
-  ai::ServingTrace trace_;
-};
 
 Status take_devices(const ServingArguments& arguments, const ai::EngineTerms& engine, ai::ServingRequestFor& request) {
   const auto provider = open_devices(arguments.device_file);
   if (!provider) return provider.error();
-  auto devices = named_devices(**provider, arguments.on);
+  const bool is_any = arguments.any_device && arguments.on.empty();
+  auto devices = named_devices(**provider, is_any ? devices_with_prices(arguments.prices, **provider) : arguments.on);
   if (!devices) return devices.error();
   for (ai::ForecastDevice& device : *devices) device.terms.engine = engine;
   if (Status taken = take_values(arguments.prices, "--price", **provider, *devices, &ai::DeviceTerms::price_per_hour);
@@ -197,11 +61,13 @@ Status take_formats(const ServingArguments& arguments, ai::ServingRequestFor& re
   return {};
 }
 
-Result<ai::ServingRequestFor> request_of(const ServingArguments& arguments) {
+}  // namespace
+
+Result<ai::ServingRequestFor> serving_request_of(const ServingArguments& arguments) {
   ai::ServingRequestFor request;
   if (arguments.model.empty()) {
     return usage_error(
-        "bad-usage", "no model is named", "perfcast llm serve-sim",
+        "bad-usage", "no model is named", arguments.command,
         "a built-in name (perfcast llm analyze --list), a config.json, a folder with one, or a GGUF file");
   }
   const auto config = ai::load_model(arguments.model);
@@ -234,16 +100,23 @@ Result<ai::ServingRequestFor> request_of(const ServingArguments& arguments) {
   return request;
 }
 
-Status check_request(const ServingArguments& arguments, const CommonOptions& common) {
+Status check_serving(const ServingArguments& arguments, const CommonOptions& common) {
   if (arguments.csv && common.json) return usage_error("bad-usage", "two formats at once", "--csv", "--csv or --json");
   if (Status there = check_named_file("--device-file", arguments.device_file); !there) return there;
-  if (!arguments.request_times.empty() && arguments.request_times == common.output) {
-    return usage_error("bad-usage", "requests and the result go to one place", "--request-times", "another file");
-  }
   if (arguments.shape.shared_tokens > 0 &&
       static_cast<double>(arguments.shape.shared_tokens) > arguments.shape.prompt_tokens) {
     return usage_error("bad-usage", "a shared prefix that is longer than a prompt", "--shared-prefix",
                        "at most --prompt-tokens, " + csv_number(arguments.shape.prompt_tokens));
+  }
+  return {};
+}
+
+namespace {
+
+Status check_request(const ServingArguments& arguments, const CommonOptions& common) {
+  if (Status fine = check_serving(arguments, common); !fine) return fine;
+  if (!arguments.request_times.empty() && arguments.request_times == common.output) {
+    return usage_error("bad-usage", "requests and the result go to one place", "--request-times", "another file");
   }
   return check_output_file("--request-times", arguments.request_times);
 }
@@ -251,10 +124,10 @@ Status check_request(const ServingArguments& arguments, const CommonOptions& com
 int run_serving(const CommandContext& context, const ServingArguments& arguments) {
   const CommonOptions& common = context.options;
   if (Status fine = check_request(arguments, common); !fine) return report_error(fine.error(), common);
-  auto request = request_of(arguments);
+  auto request = serving_request_of(arguments);
   if (!request) return report_error(request.error(), common);
   std::vector<std::string> notes;
-  Loads loads(arguments, common.seed);
+  ServingLoads loads(arguments, common.seed);
   if (Status read = loads.read(request->loads, notes); !read) return report_error(read.error(), common);
   std::string times;
   ai::TakeRun take;
@@ -282,59 +155,18 @@ int run_serving(const CommandContext& context, const ServingArguments& arguments
                       common);
 }
 
-void add_load_options(CLI::App& verb, ServingArguments& arguments) {
-  add_basic(verb, "--rate", arguments.rates, "R,...", "Requests per second that come at random times, such as 2,5,10.");
-  add_basic(verb, "--concurrency", arguments.clients, "N,...",
-            "So many clients in the place of a rate. Each sends its next request when its last one has ended.");
-  add_basic(verb, "--trace", arguments.trace, "FILE",
-            "Requests of this file: CSV or lines of JSON, of Vidur, Azure, Mooncake, an engine's log or your own. With "
-            "--rate or --concurrency its lengths alone.");
-  add_basic(verb, "--prompt-tokens", arguments.shape.prompt_tokens, "N", "Tokens of a prompt in the mean.")
-      ->check(CLI::Range(int64_t{1}, kMostTokens))
-      ->capture_default_str();
-  add_basic(verb, "--output-tokens", arguments.shape.output_tokens, "N", "Tokens of an answer in the mean.")
-      ->check(CLI::Range(int64_t{1}, kMostTokens))
-      ->capture_default_str();
-  add_advanced(verb, "--spread", arguments.shape.log_spread, "S",
-               "How much lengths differ: the standard deviation of their logarithms. 0: all alike. Real traces have "
-               "about 1.")
-      ->check(CLI::Range(0.0, 4.0))
-      ->capture_default_str();
-  add_advanced(verb, "--burst", arguments.shape.burst, "B",
-               "How uneven arrivals are: 1 is at random (Poisson), 0 even, above 1 in bursts.")
-      ->check(CLI::Range(0.0, 1000.0))
-      ->capture_default_str();
-  add_advanced(verb, "--turns", arguments.shape.turns, "N",
-               "Turns of a conversation. The prompt of a turn holds what was said before it.")
-      ->check(CLI::Range(int64_t{1}, int64_t{1000}))
-      ->capture_default_str();
-  takes_duration(add_advanced(verb, "--think-time", arguments.shape.think_s, "TIME",
-                              "The time from the end of a turn to the next one. By default 0."),
-                 true);
-  add_advanced(verb, "--shared-prefix", arguments.shape.shared_tokens, "N",
-               "Tokens that all prompts begin with, such as a system prompt.")
-      ->check(CLI::Range(int64_t{0}, kMostTokens));
-  add_advanced(verb, "--requests", arguments.requests, "N",
-               "How many requests come. By default as many as in 10 minutes, 1000 to 100000; of a trace all.")
-      ->check(CLI::Range(int64_t{1}, kMostRequests));
-}
+}  // namespace
 
-void add_service_options(CLI::App& verb, ServingArguments& arguments) {
-  add_basic(verb, "--replicas", arguments.replicas, "N", "Engines that share the load.")
-      ->check(CLI::Range(int64_t{1}, int64_t{10000}))
-      ->capture_default_str();
+void add_serving_engine_options(CLI::App& verb, ServingArguments& arguments) {
   add_advanced(verb, "--router", arguments.router, "NAME",
                "How requests find a replica: round-robin, least-loaded or prefix-aware.")
-      ->capture_default_str();
-  add_basic(verb, "--tensor-parallel", arguments.precision.tensor_parallel, "N", "Devices that share every layer.")
-      ->check(CLI::Range(int64_t{1}, int64_t{1024}))
       ->capture_default_str();
   add_advanced(verb, "--max-sequences", arguments.max_sequences, "N",
                "Sequences that an engine runs at once. By default 256.")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}));
   add_advanced(verb, "--step-tokens", arguments.step_tokens, "N",
                "Tokens of a step at the most. By default the engine's own for the device.")
-      ->check(CLI::Range(int64_t{1}, kMostTokens));
+      ->check(CLI::Range(int64_t{1}, kMostServingTokens));
   add_advanced(verb, "--cache-tokens", arguments.cache_tokens, "N",
                "Tokens that fit the cache of an engine. By default what its devices have room for.")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
@@ -344,6 +176,18 @@ void add_service_options(CLI::App& verb, ServingArguments& arguments) {
   add_advanced(verb, "--no-prefix-cache", arguments.no_prefix_cache, "Computes prefixes anew for each request.");
   add_advanced(verb, "--whole-prompts", arguments.whole_prompts,
                "Computes each prompt in one step of its own; sequences that generate wait meanwhile.");
+}
+
+namespace {
+
+void add_service_options(CLI::App& verb, ServingArguments& arguments) {
+  add_basic(verb, "--replicas", arguments.replicas, "N", "Engines that share the load.")
+      ->check(CLI::Range(int64_t{1}, int64_t{10000}))
+      ->capture_default_str();
+  add_basic(verb, "--tensor-parallel", arguments.precision.tensor_parallel, "N", "Devices that share every layer.")
+      ->check(CLI::Range(int64_t{1}, int64_t{1024}))
+      ->capture_default_str();
+  add_serving_engine_options(verb, arguments);
   add_basic(verb, "--objective", arguments.objectives, "LIMITS",
             "Says which share of requests keeps these limits, and the goodput: ttft=2s,tpot=200ms,share=99%.")
       ->take_all()
@@ -371,7 +215,7 @@ void add_llm_serving_command(CLI::App& llm, CommandContext& context) {
   add_basic(*verb, "--on", arguments->on, "DEVICE,...", "The devices of the service, by name, such as A100-80GB,H100.");
   add_advanced(*verb, "--device-file", arguments->device_file, "FILE",
                "Adds the facts of more devices from this file (JSON).");
-  add_load_options(*verb, *arguments);
+  add_serving_load_options(*verb, *arguments);
   add_service_options(*verb, *arguments);
   add_engine_option(*verb, arguments->engine);
   add_host_option(*verb, arguments->engine);
