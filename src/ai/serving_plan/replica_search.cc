@@ -6,14 +6,14 @@
 namespace perfcast::ai {
 namespace {
 
-constexpr int64_t kFineness = 200;  // a step of one is 0.5% of so many
+constexpr int64_t kFineness = 100;  // a step of one is 1% of so many
 constexpr double kMostOverload = 64;
 
 }  // namespace
 
-Result<std::optional<int64_t>> least_replicas(const TryReplicas& trial, int64_t first, int64_t most) {
+Result<std::optional<int64_t>> least_replicas(const TryReplicas& trial, int64_t first, int64_t most, int64_t step) {
   int64_t fails = 0, holds = most + 1;  // the largest that is known to fail, the smallest that is known to hold
-  int64_t at = std::clamp<int64_t>(first, 1, most), step = 1;
+  int64_t at = std::clamp<int64_t>(first, 1, most);
   for (;;) {
     const auto tried = trial(at);
     if (!tried) return tried.error();

@@ -18,9 +18,9 @@ struct ReplicaTrial {
 };
 using TryReplicas = std::function<Result<ReplicaTrial>(int64_t replicas)>;
 
-// In [1, most], given that more replicas never hold worse: from `first` in growing steps until one number holds and one
-// doesn't, then by halves. Above 200 replicas within 0.5%. None where `most` doesn't hold, or one is
-// hopeless. Errors of `trial`.
-Result<std::optional<int64_t>> least_replicas(const TryReplicas& trial, int64_t first, int64_t most);
+// In [1, most], given that more replicas never hold worse: from `first`, up or down in steps of `step` that double,
+// until one number holds and one doesn't, then by halves. Above 100 replicas within 1%. None where `most` doesn't hold,
+// or one is hopeless. Errors of `trial`.
+Result<std::optional<int64_t>> least_replicas(const TryReplicas& trial, int64_t first, int64_t most, int64_t step = 1);
 
 }  // namespace perfcast::ai

@@ -12,7 +12,7 @@ namespace {
 
 // Requests of one simulation: long enough to see a queue grow, and short enough to try many services.
 constexpr double kUsualSeconds = 300, kUsualRounds = 20;
-constexpr double kLeastRequests = 1000, kMostRequests = 10'000, kMostOfClients = 100'000;
+constexpr double kLeastRequests = 1000, kMostRequests = 6000, kMostOfClients = 100'000;
 constexpr int64_t kMostAfterDoubling = 200'000;
 constexpr int64_t kRoughRequests = 800, kRoughRounds = 4;
 constexpr int64_t kAloneRequests = 100;
@@ -113,7 +113,18 @@ Result<ServiceTrial> ServiceTrials::run(const ServiceKind& kind, int64_t replica
   load.words = asked.words;
   if (asked.concurrency > 0) load.concurrency = std::max<int64_t>(1, std::llround(factor * real_of(asked.concurrency)));
   const bool is_rough = extent == TrialExtent::kRough;
-  for (int64_t requests = requests_for(factor, replicas, extent);; requests *= 2) {
+  int64_t requests = requests_for(factor, replicas, extent);
+  if (extent == TrialExtent::kWhole && !asked.requests) {
+    // As long as a part of it had to be.
+    const auto part = known_.find(
+        {kind.device, kind.tensor_parallel, replicas, terms.load_factor, terms.error_deviations, TrialExtent::kPart});
+    if (part != known_.end()) {
+      const double times = real_of(replicas) / real_of(part->second.simulated_replicas);
+      const double limit = real_of(kMostAfterDoubling);
+      requests = std::max(requests, static_cast<int64_t>(std::min(limit, times * real_of(part->second.row.requests))));
+    }
+  }
+  for (;; requests *= 2) {
     ServingTrace trace = asked.trace(factor, requests);
     if (!asked.is_recorded) truncate(trace, requests);
     const auto had = static_cast<int64_t>(trace.requests.size());
@@ -149,7 +160,10 @@ Result<ServiceTrial> ServiceTrials::alone(const ServiceKind& kind, const TrialTe
   load.concurrency = 1;
   load.trace = [&trace] { return trace; };
   auto trial = simulate(kind, 1, terms, load);
-  if (trial && trial->problem.empty()) trial->holds = keeps_objectives(trial->row.forecast, kChance);
+  if (trial && trial->problem.empty()) {
+    const ServingSummary& summary = trial->row.forecast;
+    trial->holds = keeps_objectives(summary, kChance) && (!summary.objectives.empty() || summary.refused == 0);
+  }
   return trial;
 }
 

@@ -18,8 +18,8 @@ namespace {
 
 constexpr int64_t kMostReplicaDevices = 1'000'000;
 // Parts of services are simulated to find the best; those so near to it are simulated whole.
-constexpr double kNear = 1.1;
-constexpr int64_t kMostWhole = 2000;  // replicas
+constexpr double kNear = 1.05;
+constexpr int64_t kMostWhole = 300;  // replicas
 constexpr double kMostLoadFactor = 16, kLoadFineness = 1.01;
 constexpr double kAlone = 1.01;     // requests that run at once in a replica
 constexpr double kHopeless = 1.25;  // times as much load as one replica serves: others don't help it by so much
@@ -47,6 +47,13 @@ std::string words_of_alone(const ServingRow& row) {
     return words;
   }
   return "the objectives are missed by requests that are alone";
+}
+
+// How much a reason tells of a device: what its objectives came to tells more than that a smaller group of it doesn't
+// hold the model.
+size_t telling(const std::string& code) {
+  constexpr std::array<std::string_view, 4> kLittleToMuch = {"unknown-fact", "no-memory", "too-long", "objectives"};
+  return static_cast<size_t>(std::find(kLittleToMuch.begin(), kLittleToMuch.end(), code) - kLittleToMuch.begin());
 }
 
 class ServingPlanner {
@@ -87,6 +94,12 @@ class ServingPlanner {
     service.row.devices = service.devices();
     service.cost_per_hour = device.price_per_hour * real_of(service.devices());
     service.power_w = device.facts.power_w * real_of(service.devices());
+    // A simulation ends with the last tokens of few requests; a service goes on.
+    const bool has_rate = request_.load.rate_per_s > 0 && !request_.load.is_recorded;
+    service.output_tokens_per_s =
+        has_rate ? request_.load.rate_per_s * service.row.output_tokens
+                 : service.row.forecast.output_tokens_per_s * real_of(replicas) / real_of(trial.simulated_replicas);
+    service.row.cost_per_million = service.cost_per_hour / 3600 / service.output_tokens_per_s * 1e6;
     service.within_limits = !(service.cost_per_hour > request_.most_cost_per_hour.value_or(INFINITY)) &&
                             service.devices() <= request_.most_devices.value_or(kMostReplicaDevices) &&
                             !(request_.most_cost_per_hour && std::isnan(service.cost_per_hour));
@@ -94,6 +107,8 @@ class ServingPlanner {
 
   Result<std::optional<int64_t>> least(const ServiceKind& kind, const TrialTerms& terms, TrialExtent extent,
                                        int64_t first, int64_t most) {
+    // One replica alone says less of many than eight do.
+    const int64_t step = std::max<int64_t>(1, first / (extent == TrialExtent::kWhole ? 100 : 16));
     return least_replicas(
         [&](int64_t replicas) -> Result<ReplicaTrial> {
           const auto trial = trials_.run(kind, replicas, terms, extent);
@@ -102,7 +117,7 @@ class ServingPlanner {
           const bool is_hopeless = !trial->holds && trial->row.forecast.mean_running < kAlone;
           return ReplicaTrial{trial->holds, is_hopeless, trial->overload};
         },
-        first, most);
+        first, most, step);
   }
 
   // Of a kind; `hint` replicas may be enough, 1: nothing is known. At most `most`.
@@ -114,13 +129,16 @@ class ServingPlanner {
     service.code = alone->code;
     service.problem = alone->problem;
     if (service.code.empty() && !alone->holds) {
-      service.code = "objectives";
-      service.problem = words_of_alone(alone->row);
+      const bool is_judged = !request_.service.objectives.empty();
+      service.code = is_judged ? "objectives" : "too-long";
+      service.problem = is_judged ? words_of_alone(alone->row)
+                                  : std::to_string(alone->row.forecast.refused) + " of " +
+                                        std::to_string(alone->row.requests) + " requests are longer than its cache";
     }
     if (!service.code.empty()) return service;
     const auto too_many = [&] {
       service.code = "too-many";
-      service.problem = "more than " + std::to_string(most * kind.tensor_parallel) + " devices";
+      service.problem = "no number of devices that was tried is enough";
       return service;
     };
     if (most < kMostReplicaDevices / kind.tensor_parallel) {  // what another kind needs is enough, or none is
@@ -154,9 +172,9 @@ class ServingPlanner {
       if (most < 1) break;
       auto service = size_kind({device, degree}, terms, hint, most);
       if (!service) return service.error();
-      const bool is_better = service->holds() || !best || !best->holds();
-      // What the objectives say of it tells more than that a smaller group doesn't hold the model.
-      if (is_better) best = *std::move(service);
+      if (service->holds() || !best || (!best->holds() && telling(service->code) >= telling(best->code))) {
+        best = *std::move(service);
+      }
     }
     return *best;
   }
@@ -335,6 +353,7 @@ class ServingPlanner {
       show(request_.service.devices[service.device].facts.name + ", forecast error");
       auto sure = size_device(service.device, terms, 1);
       if (!sure) return sure.error();
+      if (sureness.sure && value_of(*sure) >= value_of(*sureness.sure)) continue;
       if (sure->holds() && sure->simulated_replicas < sure->replicas && sure->replicas <= kMostWhole) {
         if (Status done = size_whole(*sure, terms); !done) return done;
       }

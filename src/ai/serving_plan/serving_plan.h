@@ -3,7 +3,7 @@
 //
 // A plan is one kind of device: replicas, each of as many devices as share the model, behind a router. Every number of
 // replicas that is told to be enough was simulated (llm serve-sim). Of more than 8 replicas, 8 are simulated with their
-// share of the load; the plan that is chosen, and those near to it in value, are then simulated whole.
+// share of the load; the plan that is chosen, and those near to it in value, are then simulated whole, up to 300.
 
 #include <cstdint>
 #include <functional>
@@ -70,8 +70,9 @@ struct PlannedService {
   std::string code = {}, problem = {};
   int64_t tensor_parallel = 0;
   int64_t replicas = 0, simulated_replicas = 0;
-  double cost_per_hour = kUnknown;  // of all devices, in US dollars
-  double power_w = kUnknown;        // of all boards, by their sheets
+  double cost_per_hour = kUnknown;        // of all devices, in US dollars
+  double power_w = kUnknown;              // of all boards, by their sheets
+  double output_tokens_per_s = kUnknown;  // of a load at a rate, that of the load; else what was simulated
   bool within_limits = true;
   ServingRow row = {};  // its forecast, as simulated
 

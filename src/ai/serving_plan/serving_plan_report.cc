@@ -175,12 +175,6 @@ ReportTable services_table(const ServingPlan& plan, const std::vector<PlannedSer
   const auto if_holds = [](auto of) {
     return [of](const Row& row) { return row.holds() ? ReportValue(of(row)) : ReportValue(); };
   };
-  // Of a part of a service what the whole one does.
-  const auto whole = [](double ServingSummary::*rate) {
-    return [rate](const Row& row) {
-      return row.row.forecast.*rate * real_of(row.replicas) / real_of(row.simulated_replicas);
-    };
-  };
   const auto name = [form](const char* stem, const char* unit, const char* part) {
     return form == PlanForm::kJson ? fmt::format("{}{}.{}", stem, unit, part)
                                    : fmt::format("{}_{}{}", stem, part, unit);
@@ -212,8 +206,7 @@ ReportTable services_table(const ServingPlan& plan, const std::vector<PlannedSer
        if_holds([](const Row& row) { return row.row.forecast.further_token.p50; })},
       {name("further_token", "_s", "p95"), "per token 95%", kSpreadSeconds,
        if_holds([](const Row& row) { return row.row.forecast.further_token.p95; })},
-      {"requests_per_s", "", kHuman, if_holds(whole(&ServingSummary::requests_per_s))},
-      {"output_tokens_per_s", "tokens/s", kHuman, if_holds(whole(&ServingSummary::output_tokens_per_s))},
+      {"output_tokens_per_s", "tokens/s", kHuman, if_holds([](const Row& row) { return row.output_tokens_per_s; })},
       {"running", "", kHuman, if_holds([](const Row& row) { return row.row.forecast.mean_running; })},
       {"busy_share", "", kShare, if_holds([](const Row& row) { return row.row.forecast.busy_share; })},
       {"cache_use_most_share", "", kShare, if_holds([](const Row& row) { return row.row.forecast.most_cache_use; })}};
@@ -272,7 +265,7 @@ void add_left_out(const ServingPlan& plan, std::vector<std::string>& notes) {
     const std::string reason =
         service.code == "no-memory"      ? "the model does not fit " + (most == "1" ? "it" : most + " of them")
         : service.code == "unknown-fact" ? "facts that a forecast needs are not known"
-        : service.code == "too-long"     ? "every request is longer than its cache"
+        : service.code == "too-long"     ? "requests are longer than its cache"
         : service.code == "objectives"   ? "the objectives are missed even if no request meets another"
                                          : "no number of devices that was tried is enough";
     names[reason].push_back(name_of_device(plan, service));
@@ -305,7 +298,8 @@ ServingPlanReport report_serving_plan(ServingPlan plan, std::vector<std::string>
         return service.holds() && service.simulated_replicas < service.replicas;
       })) {
     report.notes.emplace_back(
-        "of more than 8 replicas, 8 are simulated with their share of the load, but for the plan");
+        "of more than 8 replicas, 8 are simulated with their share of the load; all up to 300 of the plan and of those "
+        "near to it");
   }
   add_service_notes(made, report.notes);
   return report;

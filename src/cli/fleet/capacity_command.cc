@@ -156,7 +156,7 @@ int run_capacity(const CommandContext& context, CapacityArguments& arguments) {
   const CommonOptions& common = context.options;
   if (!arguments.llm.serving.model.empty()) return run_llm_capacity(common, arguments);
   Status fine =
-      check_unused_of(arguments.of_llm, "without --llm", "--llm MODEL; what a currency is worth says --exchange-rate");
+      check_unused_of(arguments.of_llm, "without --llm", "--llm MODEL; --exchange-rate says what a currency is worth");
   if (fine && arguments.objectives.empty()) {
     fine = usage_error("bad-usage", "--objective is required", "", "see: perfcast capacity --help");
   }
