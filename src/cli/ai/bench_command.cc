@@ -18,6 +18,7 @@ void add_bench_command(CLI::App& app, CommandContext& context) {
   add_bench_serve_command(*verb, context);
   add_bench_train_command(*verb, context);
   add_bench_results_command(*verb, context);
+  add_bench_runs_command(*verb, context);
 }
 
 }  // namespace perfcast::cli
