@@ -49,6 +49,10 @@ std::optional<double> kernel_share(const Profile& profile) {
   return system->second / cpu->second;
 }
 
+constexpr const char* kOfKernels =
+    "the model was trained on OpenCL kernels: a profile of an OpenCL program has them, and --process KERNEL takes one "
+    "(docs/opencl.md)";
+
 // What gives a profile the counters that this model was trained on: our own collectors, or what the training rows came
 // from.
 std::string mend_of_missing(const ModelInputs& inputs, const Profile& profile) {
@@ -57,6 +61,7 @@ std::string mend_of_missing(const ModelInputs& inputs, const Profile& profile) {
   size_t foreign = 0;
   for (const std::string& name : inputs.missing_counters(profile)) {
     const Metric* metric = Catalogue::built_in().find(name);
+    if (metric != nullptr && metric->of_kernel) return kOfKernels;
     if (metric != nullptr && !metric->imported && !metric->gpu_only) continue;
     if (++foreign <= kNamed) names.push_back(name);
   }
