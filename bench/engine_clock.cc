@@ -9,6 +9,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <functional>
 #include <vector>
 
 #include "ai/serving/drawn_trace.h"
@@ -41,15 +43,21 @@ std::vector<double> figures_of(const ServingTrace& trace, const std::vector<Requ
   return {a.p50, a.p95, b.p50, b.p95};
 }
 
-// Requests as they come on the clock of steps.
-std::vector<RequestOutcome> run(Transformer& transformer, int64_t step_tokens, const ServingTrace& trace,
-                                double& end_s) {
-  GenerationQueue queue(transformer, {.chunked_prefill = true, .step_tokens = step_tokens});
+// Requests as they come on the clock of steps; `pause` is called so often, evenly over the tokens.
+std::vector<RequestOutcome> run(Transformer& transformer, const ServingTrace& trace, int64_t pauses,
+                                const std::function<void()>& pause, double& end_s) {
+  GenerationQueue queue(transformer, {.chunked_prefill = true, .step_tokens = kPassRows});
+  int64_t paused = 0, tokens = 0, all_tokens = 0;
+  for (const ServingRequest& request : trace.requests) all_tokens += request.output_tokens;
   std::vector<RequestOutcome> outcomes(trace.requests.size());
   const auto vocab = static_cast<size_t>(transformer.model().config.vocab);
   double now_s = 0;
   size_t next = 0;
   while (next < trace.requests.size() || !queue.is_idle()) {
+    if (paused < pauses && paused * all_tokens <= tokens * pauses) {
+      ++paused;
+      pause();
+    }
     if (queue.is_idle()) now_s = std::max(now_s, trace.requests[next].arrival_s);
     for (; next < trace.requests.size() && trace.requests[next].arrival_s <= now_s; ++next) {
       GenerationRequest request;
@@ -68,6 +76,7 @@ std::vector<RequestOutcome> run(Transformer& transformer, int64_t step_tokens, c
       std::exit(1);
     }
     now_s += seconds_now(StepClock::kThread) - begin_s;
+    tokens += static_cast<int64_t>(made.size());
     for (const auto& [number, index] : made) {
       if (index == 0) outcomes[number].first_token_s = now_s;
       outcomes[number].last_token_s = now_s;
@@ -77,53 +86,52 @@ std::vector<RequestOutcome> run(Transformer& transformer, int64_t step_tokens, c
   return outcomes;
 }
 
-Result<ServeRun> forecast(const MeasuredSteps& steps, const ServingTrace& trace) {
-  ServeOptions options;
-  options.limits = steps.limits;
-  return serve(trace, options, MeasuredStepTime(steps));
-}
-
 int compare(const Settings& settings) {
   TransformerOptions with;
   with.precision = settings.int8 ? Precision::kInt8 : Precision::kFp32;
   with.slots = 8;
-  auto opened = open_transformer(settings.model, 1, with);
-  if (!opened) return 1;
-  const StepCalibrationOptions how{
-      .step_tokens = kPassRows, .rounds = settings.rounds, .seed = 1, .is_interrupted = {}};
+  auto served = open_transformer(settings.model, 1, with), calibrated = open_transformer(settings.model, 1, with);
+  if (!served || !calibrated || !served->transformer.prepare(kPassRows)) return 1;
   TraceShape shape;
   shape.requests = settings.requests;
   shape.prompt_tokens = 96;
   shape.output_tokens = 48;
   shape.log_spread = 0.5;
   ServingTrace trace = draw_trace(shape);
-  auto steps = calibrate_steps(opened->transformer, how);
-  if (!steps) return 1;
-  double end_s = 0;
-  (void)run(opened->transformer, kPassRows, trace, end_s);
-  const auto at_once = forecast(*steps, trace);
-  if (!at_once) return 1;
-  const double capacity = static_cast<double>(settings.requests) / end_s;
-  fmt::print("{}{}: capacity {:.2f} requests/s, forecast {:.2f}\n", settings.model, settings.int8 ? " int8" : "",
-             capacity, static_cast<double>(settings.requests) / at_once->end_s);
+  double capacity = 0;
+  std::vector<double> shares = {0};  // first all at once
+  shares.insert(shares.end(), settings.shares.begin(), settings.shares.end());
   const char* const names[] = {"first token, median", "first token, 95%", "per token, median", "per token, 95%"};
-  for (const double share : settings.shares) {
-    draw_arrivals(trace, capacity * share / 100, 1, 7);
-    const auto measured = figures_of(trace, run(opened->transformer, kPassRows, trace, end_s));
-    auto after = calibrate_steps(opened->transformer, how);
-    if (!after) return 1;
-    const auto first = forecast(*steps, trace), second = forecast(*after, trace);
-    if (!first || !second) return 1;
-    const auto one = figures_of(trace, first->outcomes), two = figures_of(trace, second->outcomes);
+  for (const double share : shares) {
+    if (share > 0) draw_arrivals(trace, capacity * share / 100, 1, 7);
+    StepCalibration calibration(calibrated->transformer, kPassRows, 1);
+    double end_s = 0;
+    const auto outcomes = run(
+        served->transformer, trace, settings.rounds,
+        [&calibration] {
+          if (!calibration.run_round()) std::exit(1);
+        },
+        end_s);
+    const MeasuredSteps steps = calibration.fit();
+    ServeOptions options;
+    options.limits = steps.limits;
+    const auto simulated = serve(trace, options, MeasuredStepTime(steps));
+    if (!simulated) return 1;
+    if (share == 0) {
+      capacity = static_cast<double>(settings.requests) / end_s;
+      fmt::print("{}{}: capacity {:.2f} requests/s, forecast {:.2f}\n", settings.model, settings.int8 ? " int8" : "",
+                 capacity, static_cast<double>(settings.requests) / simulated->end_s);
+      continue;
+    }
+    const auto measured = figures_of(trace, outcomes), forecast = figures_of(trace, simulated->outcomes);
     double largest = 0;
-    for (size_t i = 0; i < 4; ++i) {
-      const double both = std::sqrt(one[i] * two[i]);
-      fmt::print("{:4.0f}%  {:20} {:8.2f} ms {:8.2f} ms {:6.3f}   {:6.3f}\n", share, names[i], 1e3 * both,
-                 1e3 * measured[i], both / measured[i], two[i] / one[i]);
-      largest = std::max(largest, std::abs(both / measured[i] - 1));
+    for (size_t i = 0; i < measured.size(); ++i) {
+      const double ratio = forecast[i] / measured[i];
+      fmt::print("{:4.0f}%  {:20} {:8.2f} ms {:8.2f} ms {:6.3f}\n", share, names[i], 1e3 * forecast[i],
+                 1e3 * measured[i], ratio);
+      largest = std::max(largest, std::abs(ratio - 1));
     }
     fmt::print("largest error at {:g}%: {:.1f}%\n", share, 100 * largest);
-    steps = std::move(after);
   }
   return 0;
 }

@@ -23,70 +23,79 @@ constexpr size_t kCheckedSteps = 32;
 
 double amount(int64_t value) { return static_cast<double>(value); }
 
-// What a slot holds, and what a step appends to it.
-struct SlotWork {
-  int64_t before = 0, tokens = 1;
-};
+}  // namespace
 
-// A step, and its times by the parts that a simulated engine has.
-struct Mixture {
-  std::vector<SlotWork> slots;  // from the first one on; with one token behind others: it generates
-  std::vector<double> layers_s, head_s, attention_s, whole_s;
-
-  StepBatch batch() const {
-    StepBatch batch;
-    for (const SlotWork& slot : slots) {
-      const double own = amount(slot.tokens), done = amount(slot.before);
-      if (slot.before > 0 && slot.tokens == 1) {
-        ++batch.decodes;
-        batch.decode_context_tokens += done + 1;
-      } else {
-        ++batch.prefills;
-        batch.prefill_tokens += own;
-        batch.prefill_pairs += own * done + own * (own + 1) / 2;
-      }
-    }
-    return batch;
-  }
-};
-
-class StepCalibration {
+class StepCalibration::Steps {
  public:
-  StepCalibration(Transformer& transformer, const StepCalibrationOptions& options)
+  Steps(Transformer& transformer, int64_t step_tokens, uint64_t seed)
       : transformer_(transformer),
-        options_(options),
+        step_tokens_(step_tokens),
         slots_(transformer.options().slots),
         context_(transformer.options().context),
         clock_(clock_for(transformer.options().threads)),
-        logits_(static_cast<size_t>(slots_ * transformer.model().config.vocab)) {}
-
-  Result<MeasuredSteps> run() {
+        logits_(static_cast<size_t>(slots_ * transformer.model().config.vocab)) {
     add_row_steps();
     add_decode_steps();
     add_later_pieces();
-    std::vector<Mixture> checks = mixed_steps();
-    for (int64_t round = 0; round <= options_.rounds; ++round) {
-      for (std::vector<Mixture>* const all : {&steps_, &checks}) {
-        for (Mixture& step : *all) {
-          if (options_.is_interrupted && options_.is_interrupted()) return interrupted_forecast();
-          // In the first round products are compiled.
-          if (Status taken = take(step, round > 0, all == &steps_); !taken) return taken.error();
-        }
+    add_mixed_steps(seed);
+  }
+
+  Status run_round(const std::function<bool()>& is_interrupted) {
+    if (!is_prepared_) {
+      if (Status prepared = transformer_.prepare(step_tokens_); !prepared) return prepared;
+    }
+    is_prepared_ = true;
+    for (std::vector<Mixture>* const all : {&steps_, &checks_}) {
+      for (Mixture& step : *all) {
+        if (is_interrupted && is_interrupted()) return interrupted_forecast();
+        if (Status taken = take(step, all == &steps_); !taken) return taken;
       }
     }
+    for (int64_t slot = 0; slot < slots_; ++slot) transformer_.shorten(slot);
+    return {};
+  }
+
+  MeasuredSteps fit() const {
     MeasuredSteps result = fitted();
-    check(checks, result);
+    check(result);
     return result;
   }
 
  private:
+  // What a slot holds, and what a step appends to it.
+  struct SlotWork {
+    int64_t before = 0, tokens = 1;
+  };
+
+  // A step, and its times by the parts that a simulated engine has.
+  struct Mixture {
+    std::vector<SlotWork> slots;  // from the first one on; with one token behind others: it generates
+    std::vector<double> layers_s, head_s, attention_s, whole_s;
+
+    StepBatch batch() const {
+      StepBatch batch;
+      for (const SlotWork& slot : slots) {
+        const double own = amount(slot.tokens), done = amount(slot.before);
+        if (slot.before > 0 && slot.tokens == 1) {
+          ++batch.decodes;
+          batch.decode_context_tokens += done + 1;
+        } else {
+          ++batch.prefills;
+          batch.prefill_tokens += own;
+          batch.prefill_pairs += own * done + own * (own + 1) / 2;
+        }
+      }
+      return batch;
+    }
+  };
+
   // So many rows, by one prompt where it fits a slot.
   void add_row_steps() {
-    std::set<int64_t> points = {padded_rows(options_.step_tokens)};
+    std::set<int64_t> points = {padded_rows(step_tokens_)};
     for (int64_t rows = 1; rows < kManyRows; ++rows) points.insert(rows);
     points.insert(std::begin(kManyRowPoints), std::end(kManyRowPoints));
     for (const int64_t rows : points) {
-      if (rows > std::min(options_.step_tokens, slots_ * context_)) continue;
+      if (rows > std::min(step_tokens_, slots_ * context_)) continue;
       Mixture step;
       for (int64_t left = rows; left > 0;) {
         step.slots.push_back({0, std::min(left, context_)});
@@ -110,32 +119,31 @@ class StepCalibration {
   void add_later_pieces() {
     for (const int64_t tokens : {int64_t{32}, int64_t{128}, int64_t{512}}) {
       for (const int64_t before : {context_ / 8, context_ / 2}) {
-        if (before < 1 || before + tokens > context_ || tokens > options_.step_tokens) continue;
+        if (before < 1 || before + tokens > context_ || tokens > step_tokens_) continue;
         steps_.push_back({{{before, tokens}}, {}, {}, {}, {}});
       }
     }
   }
 
-  std::vector<Mixture> mixed_steps() const {
-    Random random(options_.seed);
+  void add_mixed_steps(uint64_t seed) {
+    Random random(seed);
     const auto up_to = [&](int64_t most) {
       return 1 + static_cast<int64_t>(random.below(static_cast<uint64_t>(std::max<int64_t>(1, most))));
     };
-    std::vector<Mixture> steps(kCheckedSteps);
-    for (size_t i = 0; i < steps.size(); ++i) {
-      std::vector<SlotWork>& slots = steps[i].slots;
-      const int64_t generating = i % 4 == 0 ? 0 : up_to(std::min(slots_ - 1, options_.step_tokens - 1));
+    checks_.resize(kCheckedSteps);
+    for (size_t i = 0; i < checks_.size(); ++i) {
+      std::vector<SlotWork>& slots = checks_[i].slots;
+      const int64_t generating = i % 4 == 0 ? 0 : up_to(std::min(slots_ - 1, step_tokens_ - 1));
       if (slots_ > 1) {
         for (int64_t slot = 0; slot < generating; ++slot) slots.push_back({up_to(context_ - 1), 1});
       }
       if (i % 2 == 1 && !slots.empty()) continue;
-      const int64_t tokens = std::min(up_to(options_.step_tokens - static_cast<int64_t>(slots.size())), context_);
+      const int64_t tokens = std::min(up_to(step_tokens_ - static_cast<int64_t>(slots.size())), context_);
       slots.push_back({i % 3 == 0 ? 0 : up_to(context_ - tokens + 1) - 1, tokens});
     }
-    return steps;
   }
 
-  Status take(Mixture& step, bool keep, bool by_operator) {
+  Status take(Mixture& step, bool by_operator) {
     std::vector<SlotTokens> tokens;
     tokens.reserve(step.slots.size());
     int64_t slot = 0;
@@ -164,7 +172,6 @@ class StepCalibration {
     if (!done) return done;
     for (size_t i = 0; i < tokens.size(); ++i) (void)TokenSampler({}).choose(logits.subspan(i * vocab, vocab));
     const double end_s = seconds_now(clock_);
-    if (!keep) return {};
     if (!by_operator) {
       step.whole_s.push_back(end_s - begin_s);
       return {};
@@ -204,7 +211,7 @@ class StepCalibration {
     result.cpu = cpu_title();
     if (const auto parameters = count_parameters(config)) result.parameters = amount(parameters->total);
     result.threads = with.threads;
-    result.limits = limits_of(with, options_.step_tokens);
+    result.limits = limits_of(with, step_tokens_);
     result.exact_rows = kManyRows - 1;
     result.row_block = kRowBlock;
     std::vector<std::pair<double, std::vector<double>>> layers, head;
@@ -253,32 +260,39 @@ class StepCalibration {
   }
 
   // The scale is a mean: medians leave out what takes longer now and then, and a load meets it.
-  static void check(const std::vector<Mixture>& steps, MeasuredSteps& result) {
+  void check(MeasuredSteps& result) const {
     const MeasuredStepTime times(result);
     std::vector<double> logs;
     double ratios = 0;
-    for (const Mixture& step : steps) {
+    for (const Mixture& step : checks_) {
       const double seconds = times.seconds(step.batch());
       ratios += mean(step.whole_s) / seconds;
       logs.push_back(std::log(median(step.whole_s) / seconds));
     }
     const double middle = median(logs);
     for (double& each : logs) each = std::abs(each - middle);
-    result.scale = ratios / amount(static_cast<int64_t>(steps.size()));
+    result.scale = ratios / amount(static_cast<int64_t>(checks_.size()));
     result.checked_steps = static_cast<int64_t>(logs.size());
     result.log_half_width = quantile(logs, 0.9);
   }
 
   Transformer& transformer_;
-  const StepCalibrationOptions& options_;
-  int64_t slots_, context_;
+  int64_t step_tokens_, slots_, context_;
   StepClock clock_;
   std::vector<float> logits_;
   std::vector<int32_t> tokens_;
-  std::vector<Mixture> steps_;
+  std::vector<Mixture> steps_, checks_;
+  bool is_prepared_ = false;
 };
 
-}  // namespace
+StepCalibration::StepCalibration(Transformer& transformer, int64_t step_tokens, uint64_t seed)
+    : steps_(std::make_unique<Steps>(transformer, step_tokens, seed)) {}
+StepCalibration::~StepCalibration() = default;
+
+Status StepCalibration::run_round(const std::function<bool()>& is_interrupted) {
+  return steps_->run_round(is_interrupted);
+}
+MeasuredSteps StepCalibration::fit() const { return steps_->fit(); }
 
 EngineLimits limits_of(const TransformerOptions& options, int64_t step_tokens) {
   EngineLimits limits;
@@ -289,12 +303,6 @@ EngineLimits limits_of(const TransformerOptions& options, int64_t step_tokens) {
       options.slots * ((options.context + limits.block_tokens - 1) / limits.block_tokens) * limits.block_tokens;
   limits.prefix_cache = false;
   return limits;
-}
-
-Result<MeasuredSteps> calibrate_steps(Transformer& transformer, const StepCalibrationOptions& options) {
-  auto steps = StepCalibration(transformer, options).run();
-  for (int64_t slot = 0; slot < transformer.options().slots; ++slot) transformer.shorten(slot);
-  return steps;
 }
 
 }  // namespace perfcast::ai

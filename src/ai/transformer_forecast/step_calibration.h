@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
+#include <memory>
 
 #include "ai/serving/measured_steps.h"
 #include "ai/transformer/transformer.h"
@@ -11,16 +11,24 @@
 
 namespace perfcast::ai {
 
-struct StepCalibrationOptions {
-  int64_t step_tokens = kPassRows;  // of the engine's steps, at most kPassRows
-  int64_t rounds = 5;               // each time is a median of so many
-  uint64_t seed = 1;                // of the steps that are checked
-  std::function<bool()> is_interrupted;
-};
+// Rounds may be run at several moments: medians of all are taken. What the transformer's slots held is forgotten.
+class StepCalibration {
+ public:
+  // The transformer must outlive it. `step_tokens`: of the engine's steps, at most kPassRows. `seed`: of the steps that
+  // are checked.
+  StepCalibration(Transformer& transformer, int64_t step_tokens, uint64_t seed);
+  ~StepCalibration();
 
-// What the transformer's slots held is forgotten. Some seconds for each 10 million parameters. "interrupted"; errors of
-// Transformer::prefill().
-Result<MeasuredSteps> calibrate_steps(Transformer& transformer, const StepCalibrationOptions& options);
+  // Every step once; a second for each 10 million parameters, about. "interrupted" where `is_interrupted`, which is
+  // asked between steps, says so; errors of Transformer::prefill().
+  Status run_round(const std::function<bool()>& is_interrupted = {});
+  // Of at least one round.
+  MeasuredSteps fit() const;
+
+ private:
+  class Steps;
+  std::unique_ptr<Steps> steps_;
+};
 
 // What such an engine holds: its slots, each at its longest.
 EngineLimits limits_of(const TransformerOptions& options, int64_t step_tokens);

@@ -18,33 +18,34 @@ Transformer small_one() {
 
 TEST(StepCalibration, GivesATimeForEveryStepOfTheEngine) {
   Transformer transformer = small_one();
-  const auto steps = calibrate_steps(transformer, {.step_tokens = 100, .rounds = 3, .seed = 1, .is_interrupted = {}});
-  ASSERT_TRUE(steps) << to_text(steps.error());
-  EXPECT_EQ(steps->limits.max_sequences, 10);
-  EXPECT_EQ(steps->limits.context_tokens, 64);
-  EXPECT_EQ(steps->limits.cache_tokens, 640);
-  EXPECT_EQ(steps->limits.step_tokens, 100);
+  StepCalibration calibration(transformer, 100, 1);
+  for (int round = 0; round < 3; ++round) ASSERT_TRUE(calibration.run_round());
+  const MeasuredSteps steps = calibration.fit();
+  EXPECT_EQ(steps.limits.max_sequences, 10);
+  EXPECT_EQ(steps.limits.context_tokens, 64);
+  EXPECT_EQ(steps.limits.cache_tokens, 640);
+  EXPECT_EQ(steps.limits.step_tokens, 100);
   std::vector<int64_t> layers, head;
-  for (const RowTime& each : steps->layers) layers.push_back(each.rows);
-  for (const RowTime& each : steps->head) head.push_back(each.rows);
+  for (const RowTime& each : steps.layers) layers.push_back(each.rows);
+  for (const RowTime& each : steps.head) head.push_back(each.rows);
   EXPECT_EQ(layers, (std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 48, 64, 96}));
   EXPECT_EQ(head, (std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 16}));
-  const MeasuredStepTime times(*steps);
+  const MeasuredStepTime times(steps);
   const double few = times.seconds({.decodes = 1, .decode_context_tokens = 10});
   const double many = times.seconds(
       {.decodes = 10, .decode_context_tokens = 600, .prefills = 1, .prefill_tokens = 60, .prefill_pairs = 60 * 61 / 2});
   EXPECT_GT(few, 0);
   EXPECT_GT(many, few);
-  EXPECT_EQ(steps->checked_steps, 32);
+  EXPECT_EQ(steps.checked_steps, 32);
   for (int64_t slot = 0; slot < 10; ++slot) EXPECT_EQ(transformer.length(slot), 0);
 }
 
 TEST(StepCalibration, EndsWhenItIsTold) {
   Transformer transformer = small_one();
-  const auto steps =
-      calibrate_steps(transformer, {.step_tokens = 100, .rounds = 3, .seed = 1, .is_interrupted = [] { return true; }});
-  ASSERT_FALSE(steps);
-  EXPECT_EQ(steps.error().code, "interrupted");
+  StepCalibration calibration(transformer, 100, 1);
+  const Status ended = calibration.run_round([] { return true; });
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, "interrupted");
 }
 
 }  // namespace

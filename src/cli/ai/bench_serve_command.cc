@@ -78,22 +78,22 @@ class BenchServe {
   int calibrate(ai::OpenedTransformer& opened) const {
     std::optional<ProgressLine> line(std::in_place, options_);
     line->show("measures steps of " + printable(opened.transformer.model().config.name));
-    ai::StepCalibrationOptions how;
-    how.step_tokens = arguments_.step_tokens;
-    how.rounds = arguments_.rounds;
-    how.seed = options_.seed;
-    how.is_interrupted = [] { return interrupting_signal() != 0; };
-    const auto steps = ai::calibrate_steps(opened.transformer, how);
+    ai::StepCalibration calibration(opened.transformer, arguments_.step_tokens, options_.seed);
+    Status done;
+    for (int64_t round = 0; done && round < arguments_.rounds; ++round) {
+      done = calibration.run_round([] { return interrupting_signal() != 0; });
+    }
     line.reset();
-    if (!steps) {
-      const int status = report_error(steps.error(), options_);
+    if (!done) {
+      const int status = report_error(done.error(), options_);
       return interrupting_signal() != 0 ? kExitBySignal + interrupting_signal() : status;
     }
-    const Json json = ai::to_json(*steps);
+    const ai::MeasuredSteps steps = calibration.fit();
+    const Json json = ai::to_json(steps);
     if (Status written = write_file_atomically(arguments_.calibrate, to_text(json)); !written) {
       return report_error(written.error(), options_);
     }
-    return write_result(options_.json ? to_text(json) : calibration_text(*steps), options_);
+    return write_result(options_.json ? to_text(json) : calibration_text(steps), options_);
   }
 
   std::string calibration_text(const ai::MeasuredSteps& steps) const {
