@@ -22,7 +22,9 @@ Error with_option(Error error) {
                                                                 {"min_queries", "--min-queries"},
                                                                 {"max_queries", "--max-queries"},
                                                                 {"samples_per_query", "--samples-per-query"},
-                                                                {"max_outstanding", "--max-outstanding"}};
+                                                                {"max_outstanding", "--max-outstanding"},
+                                                                {"concurrency", "--concurrency"},
+                                                                {"plan", "--trace"}};
   for (const auto& [field, option] : options) {
     if (error.where == field) error.where = option;
   }
