@@ -204,7 +204,7 @@ EngineProfile vllm_rules() {
   profile.constants.sampler_value_bytes = 90;
   profile.constants.sampler_sort_bytes = 120;
   profile.constants.front_token_us = 55;
-  profile.constants.front_request_ms = 1.2;
+  profile.constants.front_request_ms = 0.9;
   profile.constants.prompt_step_ms = 6.5;
   return profile;
 }

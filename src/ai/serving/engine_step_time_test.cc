@@ -98,6 +98,26 @@ TEST(EngineStepTime, LimitsFollowFromMemory) {
   EXPECT_EQ(default_limits(profile, work, unknown).error().code, "unknown-fact");
 }
 
+TEST(EngineStepTime, ChoosingTokensReadsTheVocabularyForEachFurtherSequence) {
+  EngineProfile plain = engine_test::profile(), dear = plain;
+  dear.constants.sampler_value_bytes = 50;
+  dear.constants.sampler_sort_bytes = 100;
+  EngineWork work = engine_test::work();
+  work.vocabulary = 1e5;
+  const DeviceFacts device = engine_test::device();
+  const EngineHost host = engine_test::host(1000);
+  const auto further_s = [&](const StepBatch& batch) {
+    return EngineStepTime(dear, work, device, host).seconds(batch) -
+           EngineStepTime(plain, work, device, host).seconds(batch);
+  };
+  EXPECT_EQ(further_s({.decodes = 1, .decode_context_tokens = 1000}), 0);
+  // At 0.8 of 1 TB/s.
+  const StepBatch three{.decodes = 3, .decode_context_tokens = 3000};
+  EXPECT_NEAR(further_s(three), 2 * 1e5 * 50 / 0.8e12, 1e-12);
+  work.request.sampler.truncates = true;
+  EXPECT_NEAR(further_s(three), 2 * 1e5 * 150 / 0.8e12, 1e-12);
+}
+
 TEST(EngineStepTime, EachGuessTakesItsShareOfAStep) {
   const EngineProfile profile = engine_test::profile();
   const EngineWork work = engine_test::work();
@@ -129,6 +149,13 @@ TEST(EngineStepTime, TheFrontEndIsAsFastAsItsHost) {
   const FrontEndTime time = front_end_time(engine_test::profile(), engine_test::host(2), {.prompts = 3});
   EXPECT_NEAR(time.fixed_s, 0.015, 1e-12);
   EXPECT_NEAR(time.prompt_token_s, 6e-6, 1e-15);
+  EngineProfile busy = engine_test::profile();
+  busy.constants.front_request_ms = 4;
+  busy.constants.front_token_us = 50;
+  const FrontEndTime apart = front_end_time(busy, engine_test::host(2), {.tokens = 2});
+  EXPECT_NEAR(apart.fixed_s, 0.003, 1e-12);
+  EXPECT_NEAR(apart.request_s, 0.002, 1e-12);
+  EXPECT_NEAR(apart.token_s, 50e-6, 1e-15);
 }
 
 }  // namespace

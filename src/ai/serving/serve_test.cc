@@ -22,8 +22,7 @@ ServingTrace trace_of(std::vector<ServingRequest> requests) {
   return trace;
 }
 
-ServeRun run(const ServingTrace& trace, const ServeOptions& options) {
-  const ToyTime times;
+ServeRun run(const ServingTrace& trace, const ServeOptions& options, const BatchTime& times = ToyTime()) {
   Result<ServeRun> run = serve(trace, options, times);
   EXPECT_TRUE(run) << to_text(run.error());
   return *std::move(run);
@@ -269,21 +268,14 @@ TEST(Serve, SamplesStayFewHoweverLongItRuns) {
   EXPECT_GE(all.samples.size(), ServeRun::kMostSamples / 4);
 }
 
-ServeRun served(std::vector<ServingRequest> requests, const ServeOptions& options, const BatchTime& times = ToyTime()) {
-  ServingTrace trace;
-  trace.requests = std::move(requests);
-  Result<ServeRun> run = serve(trace, options, times);
-  EXPECT_TRUE(run) << to_text(run.error());
-  return *std::move(run);
-}
-
-TEST(ServeParallel, RequestsBeyondTheLimitWaitAtTheirClient) {
+// Replicas of several engines, stages and pools, requests that are held back, guesses: times summed by hand.
+TEST(ServeShape, RequestsBeyondTheLimitWaitAtTheirClient) {
   ServeOptions options = options_of();
   options.most_in_flight = 2;
   const ServingRequest one{.prompt_tokens = 100, .output_tokens = 1};
   ServingRequest late = one;
   late.arrival_s = 1;
-  const ServeRun all = served({one, one, one, late}, options);
+  const ServeRun all = run(trace_of({one, one, one, late}), options);
   EXPECT_DOUBLE_EQ(all.sent_s[1], 0);
   EXPECT_NEAR(all.outcomes[1].first_token_s, 0.030, 1e-12);  // two prompts in a step
   EXPECT_NEAR(all.sent_s[2], 0.030, 1e-12);
@@ -297,14 +289,14 @@ class SharedTime final : public BatchTime {
   double seconds(const StepBatch& batch) const override { return 0.010 + 0.001 * batch.shared_tokens; }
 };
 
-TEST(ServeParallel, EnginesThatShareExpertsStepTogether) {
+TEST(ServeShape, EnginesThatShareExpertsStepTogether) {
   ServeOptions options = options_of();
   options.data_parallel = 2;
   const std::vector<ServingRequest> requests = {{.prompt_tokens = 100, .output_tokens = 3},
                                                 {.prompt_tokens = 300, .output_tokens = 2},
                                                 {.arrival_s = 0.001, .prompt_tokens = 100, .output_tokens = 1}};
   // Steps of 40 ms (the longer prompt), of 22 ms (a token beside the third request's prompt), of 11 ms.
-  const ServeRun all = served(requests, options);
+  const ServeRun all = run(trace_of(requests), options);
   EXPECT_NEAR(all.outcomes[0].first_token_s, 0.040, 1e-12);
   EXPECT_NEAR(all.outcomes[1].first_token_s, 0.040, 1e-12);
   EXPECT_NEAR(all.outcomes[2].first_token_s, 0.061, 1e-12);
@@ -312,18 +304,18 @@ TEST(ServeParallel, EnginesThatShareExpertsStepTogether) {
   EXPECT_NEAR(all.outcomes[0].last_token_s, 0.072, 1e-12);
   EXPECT_EQ(all.outcomes[1].replica, 0);
   // 400 tokens, then two and the prompt, then one.
-  const ServeRun shared = served(requests, options, SharedTime());
+  const ServeRun shared = run(trace_of(requests), options, SharedTime());
   EXPECT_NEAR(shared.outcomes[0].first_token_s, 0.410, 1e-12);
   EXPECT_NEAR(shared.outcomes[2].first_token_s, 0.410 + 0.112, 1e-12);
   EXPECT_NEAR(shared.outcomes[0].last_token_s, 0.522 + 0.011, 1e-12);
 }
 
-TEST(ServeParallel, StepsOfAPipelineFollowEachOther) {
+TEST(ServeShape, StepsOfAPipelineFollowEachOther) {
   ServeOptions options = options_of();
   options.pipeline_parallel = 2;
   options.hop_s = 0.001;
   const ServingRequest one{.prompt_tokens = 100, .output_tokens = 2};
-  const ServeRun all = served({one, one}, options);
+  const ServeRun all = run(trace_of({one, one}), options);
   // Stages of 10 ms: 0 to 10, 11 to 21; 10 to 20, 21 to 31. Then of 5.5 ms: 21 to 26.5, 31 to 36.5; 31 to 36.5, 37.5 to
   // 43.
   EXPECT_NEAR(all.outcomes[0].first_token_s, 0.021, 1e-12);
@@ -333,42 +325,42 @@ TEST(ServeParallel, StepsOfAPipelineFollowEachOther) {
   EXPECT_EQ(all.cache_blocks, 10000 / 2 / 16);
 }
 
-TEST(ServeParallel, APipelineIsAsFastAsItsStagesAndASingleStreamIsNot) {
+TEST(ServeShape, APipelineIsAsFastAsItsStagesAndASingleStreamIsNot) {
   ServeOptions options = options_of();
   options.pipeline_parallel = 4;
   std::vector<ServingRequest> requests(4, {.prompt_tokens = 1, .output_tokens = 101});
-  const double four_s = served(requests, options).end_s;
+  const double four_s = run(trace_of(requests), options).end_s;
   requests.resize(1);
-  const double one_s = served(requests, options).end_s;
+  const double one_s = run(trace_of(requests), options).end_s;
   EXPECT_NEAR(one_s, 0.0101 + 100 * 0.011, 1e-9);
   EXPECT_NEAR(four_s / one_s, 1, 0.02);  // four streams in the time of one
 }
 
-TEST(ServeParallel, GuessesAreKeptInTheMean) {
+TEST(ServeShape, GuessesAreKeptInTheMean) {
   ServeOptions options = options_of();
   options.limits.draft_tokens = 1;
   options.limits.acceptance = 0.5;
   EXPECT_DOUBLE_EQ(options.limits.tokens_per_step(), 1.5);
   // One token with the prompt; steps of one, two, one.
-  const ServeRun five = served({{.prompt_tokens = 100, .output_tokens = 5}}, options);
+  const ServeRun five = run(trace_of({{.prompt_tokens = 100, .output_tokens = 5}}), options);
   EXPECT_NEAR(five.outcomes[0].last_token_s, 0.020 + 3 * 0.011, 1e-12);
   EXPECT_DOUBLE_EQ(five.counts.generated_tokens, 5);
   options.limits.draft_tokens = 3;
   options.limits.acceptance = 1;
   EXPECT_DOUBLE_EQ(options.limits.tokens_per_step(), 4);
   // Steps of four; three of the last are beyond the end.
-  const ServeRun six = served({{.prompt_tokens = 100, .output_tokens = 6}}, options);
+  const ServeRun six = run(trace_of({{.prompt_tokens = 100, .output_tokens = 6}}), options);
   EXPECT_NEAR(six.outcomes[0].last_token_s, 0.020 + 2 * 0.011, 1e-12);
   EXPECT_DOUBLE_EQ(six.counts.generated_tokens, 6);
 }
 
-TEST(ServeParallel, RequestsGoOnElsewhereWithTheirKeys) {
+TEST(ServeShape, RequestsGoOnElsewhereWithTheirKeys) {
   ServeOptions options = options_of();
   options.prefill_replicas = 1;
   options.transfer_s = 0.005;
   options.transfer_token_s = 1e-5;
   const ServingRequest one{.prompt_tokens = 100, .output_tokens = 3};
-  const ServeRun all = served({one, one, {.prompt_tokens = 100, .output_tokens = 1}}, options);
+  const ServeRun all = run(trace_of({one, one, {.prompt_tokens = 100, .output_tokens = 1}}), options);
   // All prompts in one step of 40 ms; keys arrive at 46 and 52 ms.
   EXPECT_NEAR(all.outcomes[0].first_token_s, 0.040, 1e-12);
   EXPECT_NEAR(all.outcomes[2].last_token_s, 0.040, 1e-12);
@@ -381,24 +373,48 @@ TEST(ServeParallel, RequestsGoOnElsewhereWithTheirKeys) {
   EXPECT_EQ(all.finished, 3);
 }
 
-TEST(ServeParallel, EnergyIsThatOfStepsAndOfIdling) {
+TEST(Serve, OneProcessTakesRequestsAndSendsTokens) {
+  ServeOptions options = options_of();
+  options.front_end = {.fixed_s = 0.001, .request_s = 0.002, .prompt_token_s = 1e-5, .token_s = 0.004};
+  const ServingRequest one{.prompt_tokens = 100, .output_tokens = 2};
+  const ServeRun all = run(trace_of({one, one}), options);
+  // 3 ms for each request, one after the other, and 1 ms beside it: ready at 4 and 7 ms. The first step ends at 24 ms,
+  // its token is sent at 28; the second, of 21 ms, ends at 45, and both of its tokens are sent at 53.
+  EXPECT_NEAR(all.outcomes[0].ready_s, 0.004, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].ready_s, 0.007, 1e-12);
+  EXPECT_NEAR(all.outcomes[0].first_token_s, 0.028, 1e-12);
+  EXPECT_NEAR(all.outcomes[0].last_token_s, 0.053, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].first_token_s, 0.053, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].last_token_s, 0.045 + 0.011 + 0.004, 1e-12);
+  EXPECT_NEAR(all.end_s, 0.060, 1e-12);
+}
+
+TEST(Serve, ARequestOfAClosedLoopIsSentWhenTheLastTokenIsSeen) {
+  ServeOptions options = options_of();
+  options.front_end.token_s = 0.005;
+  options.concurrency = 1;
+  const ServingRequest one{.prompt_tokens = 100, .output_tokens = 1};
+  const ServeRun all = run(trace_of({one, one}), options);
+  EXPECT_NEAR(all.outcomes[0].last_token_s, 0.025, 1e-12);
+  EXPECT_NEAR(all.sent_s[1], 0.025, 1e-12);
+}
+
+TEST(ServeShape, EnergyIsThatOfStepsAndOfIdling) {
   class Watts final : public BatchTime {
    public:
     double seconds(const StepBatch& batch) const override { return ToyTime().seconds(batch); }
     double joules(const StepBatch& /*batch*/, double seconds) const override { return 500 * seconds; }
   };
-  const ServeRun all = served({{.prompt_tokens = 100, .output_tokens = 3}}, options_of(), Watts());
+  const ServeRun all = run(trace_of({{.prompt_tokens = 100, .output_tokens = 3}}), options_of(), Watts());
   EXPECT_NEAR(all.counts.joules, 500 * 0.042, 1e-9);
-  EXPECT_TRUE(std::isnan(served({{}}, options_of()).counts.joules));
+  EXPECT_TRUE(std::isnan(run(trace_of({{}}), options_of()).counts.joules));
 }
 
-TEST(ServeParallel, SaysWhichShapesThereAreNot) {
+TEST(ServeShape, SaysWhichShapesThereAreNot) {
   const auto where_of = [](void (*change)(ServeOptions&)) {
     ServeOptions options = options_of();
     change(options);
-    ServingTrace trace;
-    trace.requests.emplace_back();
-    const Result<ServeRun> run = serve(trace, options, ToyTime());
+    const Result<ServeRun> run = serve(trace_of({{}}), options, ToyTime());
     return run ? std::string("ok") : run.error().where;
   };
   EXPECT_EQ(where_of([](ServeOptions& options) { options.data_parallel = 0; }), "data_parallel");
