@@ -65,7 +65,7 @@ EngineProfile llama_cpp(const EngineProfile& vllm) {
   profile.unsplit_generations.clear();  // its decode kernel splits the context everywhere
   EngineConstants& constants = profile.constants;
   constants.host_step_ms = constants.host_penalty_ms = constants.host_several_ms = 0;
-  constants.host_sequence_us = constants.prompt_step_ms = 0;
+  constants.host_sequence_us = constants.prompt_step_ms = constants.front_token_us = constants.front_request_ms = 0;
   constants.host_kernel_us = kLaunch_us;
   constants.eager_step_ms = constants.eager_layer_ms = 0;
   constants.chunk_tokens = constants.large_chunk_tokens = 512;  // its default micro-batch
@@ -81,7 +81,8 @@ EngineProfile kernels_only(const EngineProfile& vllm) {
   EngineConstants& constants = profile.constants;
   constants.step_cycles = constants.sampler_truncation_cycles = 0;
   constants.host_step_ms = constants.host_penalty_ms = constants.host_several_ms = 0;
-  constants.host_sequence_us = constants.prompt_step_ms = 0;
+  constants.host_sequence_us = constants.prompt_step_ms = constants.front_token_us = constants.front_request_ms = 0;
+  constants.sampler_value_bytes = constants.sampler_sort_bytes = 0;
   constants.first_fixed_ms = constants.prompt_token_us = 0;
   constants.eager_step_ms = constants.eager_layer_ms = 0;
   profile.spread.first_one_log_sd = profile.spread.first_several_log_sd = 0.3;

@@ -200,8 +200,12 @@ EngineProfile vllm_rules() {
   for (const Prior& prior : kFirstPriors) profile.constants.*prior.member = prior.centre;
   // Single streams don't show these: chosen on points with several requests at once, nearly the same with any device
   // left out (studies/serving).
-  profile.constants.host_sequence_us = 50;
-  profile.constants.prompt_step_ms = 3;
+  profile.constants.host_sequence_us = 20;
+  profile.constants.sampler_value_bytes = 90;
+  profile.constants.sampler_sort_bytes = 120;
+  profile.constants.front_token_us = 55;
+  profile.constants.front_request_ms = 1.2;
+  profile.constants.prompt_step_ms = 6.5;
   return profile;
 }
 

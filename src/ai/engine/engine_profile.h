@@ -30,6 +30,8 @@ struct EngineConstants {
   double step_cycles = 0;                // a step's work outside layers: inputs, sampler, copy of the result
   double kernel_cycles = 0;              // one kernel of a layer inside a graph: start, drain, gap
   double sampler_truncation_cycles = 0;  // top-k or top-p: the vocabulary is sorted
+  double sampler_value_bytes = 0;        // of memory, for each value of the vocabulary and further sequence of a step
+  double sampler_sort_bytes = 0;         // ... where the sampler sorts it
   double unsplit_key_ns = 0;             // of attention that isn't split over the context, for each key; heads of 256
   double all_reduce_cycles = 0;          // the engine's own kernel, two devices
   double all_reduce_device_cycles = 0;   // ... for each further device
@@ -40,7 +42,9 @@ struct EngineConstants {
   double host_several_ms = 0;            // ... where several devices share the model
   double host_kernel_us = 0;             // ... for each kernel, where steps are no graphs
   double host_sequence_us = 0;           // ... for each sequence that gets a token, beyond the first
-  double prompt_step_ms = 0;             // that a step with prompts takes longer: of first_fixed_ms
+  double front_token_us = 0;             // the server's process, for each token that it sends
+  double front_request_ms = 0;           // ... for each request: of first_fixed_ms
+  double prompt_step_ms = 0;             // that the host takes longer for a step with prompts: of first_fixed_ms
   double first_fixed_ms = 0;             // HTTP, template, scheduler, client, first answer
   double prompt_token_us = 0;            // tokeniser and copies, for each token of the prompt
   double eager_step_ms = 0;              // launching a step without a graph
@@ -55,9 +59,13 @@ struct EngineConstants {
   double prefill_attention_share = 0.5;  // of the peak
   double tile_fill_values = 256;         // filling and draining a product's tile, as further values of the inner size
   double layer_kernels = 8;              // kernels of a layer beside its norms
-  double graph_limit_tokens = 512;       // steps up to so many tokens are graphs
-  double chunk_tokens = 2048;            // of a prompt that are processed at once
-  double large_chunk_tokens = 8192;      // ... where memory is at least large_memory_bytes, but for A100
+  double expert_layer_cycles = 54000;    // of a layer of experts beside its reads and its counted kernels
+  double expert_layer_fused_cycles = 10000;  // ... where one kernel does it all: Blackwell in data centres
+  double expert_rate_share = 0.5;            // of the rate of products with all tokens, that those with an expert's get
+  double narrow_expert_rate_share = 0.3;     // ... in fp8
+  double graph_limit_tokens = 512;           // steps up to so many tokens are graphs
+  double chunk_tokens = 2048;                // of a prompt that are processed at once
+  double large_chunk_tokens = 8192;          // ... where memory is at least large_memory_bytes, but for A100
   double large_memory_bytes = 70.0 * 1073741824;
   double cache_memory_share = 0.9;  // of the device's memory that weights and cache may take
 };
@@ -102,7 +110,7 @@ struct EngineConstant {
   const char* name;
   double EngineConstants::*member;
   double least, most;     // that a file may state
-  bool may_lack = false;  // older files have none: it is 0
+  bool may_lack = false;  // older files have none: the default stands
 };
 const std::vector<EngineConstant>& engine_constants();
 

@@ -6,6 +6,7 @@
 
 #include "base/statistics.h"
 #include "base/text.h"
+#include "machine/gpu/kernel_limits.h"
 
 namespace perfcast::ai {
 namespace {
@@ -49,21 +50,32 @@ double kernels_of(const EngineProfile& profile, const EngineWork& work) {
   return work.layers * (profile.constants.layer_kernels + work.kernels_per_layer);
 }
 
+// Cycles of all kernels of a step's layers beside what they read and compute. A layer of experts takes 55,000 to
+// 106,000 cycles on Hopper and 31,000 to 57,000 on Blackwell in data centres where a device holds next to nothing of
+// it (AIConfigurator's database, 1 and 2 tokens, by format).
+double layer_cycles(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device) {
+  const EngineConstants& c = profile.constants;
+  const bool fused = has_self_feeding_matrix_units(device) && device.generation.starts_with("blackwell");
+  return c.kernel_cycles * kernels_of(profile, work) +
+         work.expert_layers * (fused ? c.expert_layer_fused_cycles : c.expert_layer_cycles);
+}
+
 bool is_unsplit_generation(const EngineProfile& profile, const DeviceFacts& device) {
   const auto& generations = profile.unsplit_generations;
   return std::find(generations.begin(), generations.end(), device.generation) != generations.end();
 }
 
-// One token of each of `batch` sequences: attention of `layers` layers that each see `context` tokens.
+// Tokens of each of `batch` sequences, which share the keys they read: attention of `layers` layers that each see
+// `context` tokens.
 double attention_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device, double batch,
-                   double layers, double context, bool unsplit) {
+                   double tokens_each, double layers, double context, bool unsplit) {
   if (layers <= 0) return 0;
   const EngineConstants& c = profile.constants;
   const double peak = half_peak(device);
   const double cache_s =
       work.cache_bytes_per_token * context * batch / (c.cache_bandwidth_share * device.memory_bytes_per_s);
-  double seconds =
-      std::max(cache_s, work.attention_flops_per_key * context * batch / (c.prefill_attention_share * peak));
+  double seconds = std::max(
+      cache_s, work.attention_flops_per_key * context * batch * tokens_each / (c.prefill_attention_share * peak));
   if (unsplit) {
     const double key_s = kUnsplitTileFlops * work.head_dim / (peak / device.units) +
                          c.unsplit_key_ns * kNano * work.head_dim / kUnsplitHeadDim;
@@ -73,19 +85,19 @@ double attention_s(const EngineProfile& profile, const EngineWork& work, const D
 }
 
 double attention_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device, double batch,
-                   double context) {
+                   double tokens_each, double context) {
   const bool may_stay = is_unsplit_generation(profile, device);
   const double window = work.window_tokens > 0 ? std::min(context, work.window_tokens) : context;
-  return attention_s(profile, work, device, batch, work.attention_layers - work.windowed_layers, context,
+  return attention_s(profile, work, device, batch, tokens_each, work.attention_layers - work.windowed_layers, context,
                      may_stay && work.heads == work.kv_heads) +
-         attention_s(profile, work, device, batch, work.windowed_layers, window, may_stay);
+         attention_s(profile, work, device, batch, tokens_each, work.windowed_layers, window, may_stay);
 }
 
-// Bytes/s of an all-reduce among the request's devices.
-double all_reduce_bytes_per_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
-                              const EngineHost& host) {
+// Bytes/s that each of so many devices sends to the others.
+double sent_bytes_per_s(const EngineProfile& profile, const DeviceFacts& device, const EngineHost& host,
+                        int64_t devices) {
   const EngineConstants& c = profile.constants;
-  if (has_link_among(device, work.request.tensor_parallel)) return c.link_bandwidth_share * device.link_bytes_per_s;
+  if (has_link_among(device, devices)) return c.link_bandwidth_share * device.link_bytes_per_s;
   const double own = std::isnan(device.host_link_bytes_per_s) ? device.link_bytes_per_s : device.host_link_bytes_per_s;
   return c.pcie_bandwidth_share * (host.pcie_bytes_per_s < own ? host.pcie_bytes_per_s : own);
 }
@@ -113,7 +125,51 @@ double all_reduce_s(const EngineProfile& profile, const EngineWork& work, const 
   // What further requests of the batch send: one token's bytes are in the measured time.
   const double further = all_reduce_bytes(work, batch - 1);
   return (2 * work.layers + 1) * each +
-         (further > 0 ? further / all_reduce_bytes_per_s(profile, work, device, host) : 0);
+         (further > 0 ? further / sent_bytes_per_s(profile, device, host, work.request.tensor_parallel) : 0);
+}
+
+// Of engines that share experts, what one computes of its own tokens and of all: the busiest rank's part, of choices of
+// experts that fall on ranks by chance.
+struct ExpertShare {
+  double all = 0;     // tokens of all ranks
+  double tokens = 0;  // whose experts the busiest rank computes, as if it computed all experts of each
+};
+ExpertShare share_experts(const EngineWork& work, double own, double shared) {
+  const double ranks = real(work.request.expert_ranks);
+  ExpertShare share;
+  share.all = shared > 0 ? shared : own * ranks;
+  share.tokens = share.all / ranks;
+  if (work.request.expert_ranks == 1 || !(share.all > 0)) return share;
+  const double choices = share.all * work.active_experts;
+  share.tokens *= std::min(ranks, 1 + work.busiest_rank * std::sqrt((ranks - 1) / choices));
+  return share;
+}
+
+// Of so many tokens, with those of experts at what the rate of other products does in their time: experts have few
+// tokens each, and their kernels reach 10 to 45% of the peak with thousands of tokens (AIConfigurator's database).
+double product_flops(const EngineConstants& c, const EngineWork& work, double tokens, const ExpertShare& share,
+                     double fill_values) {
+  const double dense = work.product_flops + fill_values * work.product_fill_flops;
+  if (!(work.expert_flops > 0)) return tokens * dense;
+  const bool narrow = work.request.activations == Precision::kFp8 || work.request.activations == Precision::kInt8;
+  const double rate_share = narrow ? c.narrow_expert_rate_share : c.expert_rate_share;
+  const double fill = fill_values * work.expert_fill_flops;
+  return tokens * (dense - work.expert_flops - fill) + share.tokens * (work.expert_flops / rate_share + fill);
+}
+
+// Tokens to the ranks that hold an expert of theirs, and their sums back, in each layer with experts.
+double exchange_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
+                  const EngineHost& host, const ExpertShare& share) {
+  const int64_t ranks = work.request.expert_ranks;
+  if (ranks == 1) return 0;
+  const EngineConstants& c = profile.constants;
+  const int64_t devices = ranks * work.request.tensor_parallel;
+  const double visits = 1 - std::pow(1 - 1 / real(ranks), work.active_experts);  // of a rank by a token
+  const double bytes = share.all * (1 - 1 / real(ranks)) * visits * work.hidden *
+                       bytes_per_value(work.request.activations) / real(work.request.tensor_parallel);
+  const double each_s = (has_link_among(device, devices) ? c.nccl_link_us : c.nccl_pcie_us) * kMicro +
+                        bytes / sent_bytes_per_s(profile, device, host, devices);
+  return 2 * work.expert_layers * each_s;
 }
 
 // FLOP/s of products in prefill: the peak, less what feeding operands costs, and what the board's power feeds.
@@ -140,6 +196,7 @@ double pairs_of(double done, double tokens, double window) {
 struct PromptChunk {
   double tokens = 0;
   double full_pairs = 0, windowed_pairs = 0;  // in a layer
+  double shared_tokens = 0;                   // as EngineBatch has it
 };
 
 // Device, and launches beside it.
@@ -152,14 +209,14 @@ class PrefillTimer {
     const double halves = half_peak(device);
     attention_rate_ =
         c_.prefill_attention_share * std::min(halves, kAttentionOverRate * product_rate(c_, device, halves));
-    link_ = is_several(work) ? all_reduce_bytes_per_s(profile, work, device, host) : 1;
+    link_ = is_several(work) ? sent_bytes_per_s(profile, device, host, work.request.tensor_parallel) : 1;
   }
 
   double device_s(const PromptChunk& chunk) const {
     const double bandwidth = c_.weight_bandwidth_share * device_.memory_bytes_per_s;
-    const double products_s =
-        chunk.tokens * (work_.product_flops + c_.tile_fill_values * work_.product_fill_flops) / rate_;
-    const double weights_s = work_.weight_bytes(chunk.tokens) / bandwidth;
+    const ExpertShare share = share_experts(work_, chunk.tokens, chunk.shared_tokens);
+    const double products_s = product_flops(c_, work_, chunk.tokens, share, c_.tile_fill_values) / rate_;
+    const double weights_s = work_.weight_bytes(share.all) / bandwidth;
     const double p = c_.overlap_exponent;
     const double longer = std::max(products_s, weights_s), shorter = std::min(products_s, weights_s);
     const double both = longer > 0 ? longer * std::pow(1 + std::pow(shorter / longer, p), 1 / p) : 0;
@@ -168,7 +225,8 @@ class PrefillTimer {
     const double sent = is_several(work_) ? all_reduce_bytes(work_, chunk.tokens) : 0;
     return both + work_.prefill_flops_per_key * pairs / attention_rate_ +
            chunk.tokens * work_.activation_bytes_per_token / bandwidth +
-           c_.kernel_cycles * kernels_of(profile_, work_) / device_.clock_hz + sent / link_;
+           layer_cycles(profile_, work_, device_) / device_.clock_hz + sent / link_ +
+           exchange_s(profile_, work_, device_, host_, share);
   }
 
   double launch_s(double tokens) const {
@@ -203,21 +261,34 @@ double batch_host_s(const EngineProfile& profile, const EngineWork& work, const 
          profile.constants.host_sequence_us * kMicro * std::max(0.0, decodes - 1) / host.level;
 }
 
-// A token of each of `batch` sequences, which see so many tokens in the mean.
-EngineTokenTime token_time(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
-                           const EngineHost& host, double batch, double context) {
+// What choosing tokens takes beyond the first, whose choice is in the step's time.
+double sampler_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device, double samples) {
   const EngineConstants& c = profile.constants;
+  const double bytes = c.sampler_value_bytes + (work.request.sampler.truncates ? c.sampler_sort_bytes : 0);
+  return std::max(0.0, samples - 1) * work.vocabulary * bytes / (c.weight_bandwidth_share * device.memory_bytes_per_s);
+}
+
+// A token of each of `sequences`, or several that are guesses, which see so many tokens in the mean.
+struct TokenBatch {
+  double sequences = 0, context = 0, tokens_each = 1, shared_tokens = 0;
+};
+EngineTokenTime token_time(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
+                           const EngineHost& host, const TokenBatch& of) {
+  const EngineConstants& c = profile.constants;
+  const double batch = of.sequences, context = of.context, tokens = batch * of.tokens_each;
+  const ExpertShare share = share_experts(work, tokens, of.shared_tokens);
   EngineTokenTime time;
   const double read_s =
-      (work.weight_bytes(batch) + work.head_bytes) / (c.weight_bandwidth_share * device.memory_bytes_per_s) +
-      work.state_bytes * batch / (c.cache_bandwidth_share * device.memory_bytes_per_s);
-  time.weights_s =
-      std::max(read_s, batch * work.product_flops / product_rate(c, device, product_peak(device, work.request)));
-  time.kernels_s = (c.step_cycles + c.kernel_cycles * kernels_of(profile, work) +
+      (work.weight_bytes(share.all) + work.head_bytes) / (c.weight_bandwidth_share * device.memory_bytes_per_s) +
+      work.state_bytes * tokens / (c.cache_bandwidth_share * device.memory_bytes_per_s);
+  const double flops = product_flops(c, work, tokens, share, 0) + tokens * work.head_flops;
+  time.weights_s = std::max(read_s, flops / product_rate(c, device, product_peak(device, work.request)));
+  time.kernels_s = (c.step_cycles + layer_cycles(profile, work, device) +
                     (work.request.sampler.truncates ? c.sampler_truncation_cycles : 0)) /
                    device.clock_hz;
-  time.attention_s = attention_s(profile, work, device, batch, context);
-  time.all_reduce_s = all_reduce_s(profile, work, device, host, batch);
+  time.attention_s = attention_s(profile, work, device, batch, of.tokens_each, context);
+  time.all_reduce_s =
+      all_reduce_s(profile, work, device, host, tokens) + exchange_s(profile, work, device, host, share);
   time.device_s = time.weights_s + time.kernels_s + time.attention_s + time.all_reduce_s;
   time.host_s = host_step_s(profile, work, host);
   time.seconds = profile.overlaps_host ? std::max(time.device_s, time.host_s) : time.device_s + time.host_s;
@@ -270,33 +341,64 @@ bool has_link_among(const DeviceFacts& device, int64_t devices) {
 
 EngineTokenTime engine_token_time(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
                                   const EngineHost& host) {
-  return token_time(profile, work, device, host, real(work.request.batch), work.context_tokens());
+  return token_time(profile, work, device, host, {real(work.request.batch), work.context_tokens()});
 }
 
 double engine_step_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
                      const EngineHost& host, const EngineBatch& batch) {
   const double context = batch.decodes > 0 ? batch.decode_context_tokens / batch.decodes : 0;
+  const double stages = real(work.request.pipeline_stages);
   if (batch.prefill_tokens <= 0) {
-    const double device_s = token_time(profile, work, device, host, batch.decodes, context).device_s;
-    const double host_s = batch_host_s(profile, work, host, batch.decodes);
+    const TokenBatch tokens{batch.decodes, context, batch.tokens_per_decode, batch.shared_tokens};
+    const double device_s =
+        token_time(profile, work, device, host, tokens).device_s + sampler_s(profile, work, device, batch.samples);
+    const double host_s = stages * batch_host_s(profile, work, host, batch.decodes);
     return profile.overlaps_host ? std::max(device_s, host_s) : device_s + host_s;
   }
   const EngineConstants& c = profile.constants;
-  const double tokens = batch.decodes + batch.prefill_tokens;
+  const double tokens = batch.tokens();
   const PrefillTimer timer(profile, work, device, host);
-  double device_s = timer.device_s({tokens, batch.prefill_pairs, batch.prefill_windowed_pairs}) +
+  double device_s = timer.device_s({tokens, batch.prefill_pairs, batch.prefill_windowed_pairs, batch.shared_tokens}) +
                     work.head_bytes / (c.weight_bandwidth_share * device.memory_bytes_per_s) +
                     c.step_cycles / device.clock_hz;
   if (batch.decodes > 0) {
     // Kernels before Hopper read keys for all heads that share them at once, but not in steps that hold prompts.
     const double reads = is_unsplit_generation(profile, device) ? work.heads / work.kv_heads : 1;
-    device_s += reads * attention_s(profile, work, device, batch.decodes, context) +
+    device_s += reads * attention_s(profile, work, device, batch.decodes, batch.tokens_per_decode, context) +
                 work.state_bytes * batch.decodes / (c.cache_bandwidth_share * device.memory_bytes_per_s);
   }
   // Launches are a part of the host's step; beyond graphs they take longer than the rest of it.
-  const double host_s = std::max(batch_host_s(profile, work, host, batch.decodes), timer.launch_s(tokens));
-  return (profile.overlaps_host ? std::max(device_s, host_s) : device_s + host_s) +
-         c.prompt_step_ms * kMilli / host.level;
+  const double host_s = stages * (std::max(batch_host_s(profile, work, host, batch.decodes), timer.launch_s(tokens)) +
+                                  c.prompt_step_ms * kMilli / host.level);
+  return profile.overlaps_host ? std::max(device_s, host_s) : device_s + host_s;
+}
+
+StageHop stage_hop(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
+                   const EngineHost& host) {
+  const EngineConstants& c = profile.constants;
+  const int64_t devices = work.request.tensor_parallel * work.request.pipeline_stages;
+  // Each device of a stage sends its part.
+  const double bytes = work.hidden * bytes_per_value(work.request.activations) / real(work.request.tensor_parallel);
+  return {(has_link_among(device, devices) ? c.nccl_link_us : c.nccl_pcie_us) * kMicro,
+          bytes / sent_bytes_per_s(profile, device, host, devices)};
+}
+
+AcceleratorLoad engine_step_load(const EngineWork& work, const DeviceFacts& device, const EngineBatch& batch,
+                                 double seconds) {
+  if (!(seconds > 0)) return {};
+  const double tokens = batch.tokens(), window = work.window_tokens;
+  const ExpertShare share = share_experts(work, tokens, batch.shared_tokens);
+  const double full = work.attention_layers - work.windowed_layers;
+  const double seen = full * batch.decode_context_tokens +
+                      work.windowed_layers * std::min(batch.decode_context_tokens, window * batch.decodes);
+  const double pairs = full * batch.prefill_pairs + work.windowed_layers * batch.prefill_windowed_pairs;
+  const double flops = tokens * (work.product_flops - work.expert_flops) + share.tokens * work.expert_flops +
+                       work.attention_flops_per_key * seen * batch.tokens_per_decode +
+                       work.prefill_flops_per_key * pairs;
+  const double bytes = work.weight_bytes(share.all) + work.head_bytes + work.cache_bytes_per_token * seen +
+                       work.activation_bytes_per_token * batch.prefill_tokens;
+  return {.compute_ratio = flops / product_peak(device, work.request) / seconds,
+          .memory_ratio = bytes / device.memory_bytes_per_s / seconds};
 }
 
 EngineFirstTime engine_first_time(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
@@ -328,7 +430,8 @@ Status check_engine_device(const DeviceFacts& device, const EngineRequest& reque
   need(device.clock_hz, "clock_hz");
   need(half_peak(device), "peak_flops.half");
   need(product_peak(device, request), "peak_flops");
-  if (request.tensor_parallel > 1 && !(device.link_bytes_per_s > 0) && !(device.host_link_bytes_per_s > 0)) {
+  const bool are_several = request.tensor_parallel * request.expert_ranks * request.pipeline_stages > 1;
+  if (are_several && !(device.link_bytes_per_s > 0) && !(device.host_link_bytes_per_s > 0)) {
     missing.emplace_back("link_bytes_per_s");
   }
   if (missing.empty()) return {};

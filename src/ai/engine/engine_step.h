@@ -3,6 +3,7 @@
 //
 //   further token = max(device, host), or their sum where the engine doesn't overlap them
 //     device = weights / (share x bandwidth) + (step + kernels x layers x one kernel + truncation) / clock
+//              + (what experts take beside) x layers of experts / clock
 //              + attention + all-reduces
 //     attention: cache / (share x bandwidth); in layers whose kernel isn't split over the context (devices before
 //              Hopper: layers with a window, or with as many key-value heads as heads on a device) at least the time of
@@ -28,6 +29,7 @@
 #include "base/result.h"
 #include "base/unknown.h"
 #include "machine/facts/device_facts.h"
+#include "machine/meter/accelerator_power.h"
 
 namespace perfcast::ai {
 
@@ -43,6 +45,8 @@ struct EngineRequest {
   int64_t prompt_tokens = 0, output_tokens = 128;
   int64_t batch = 1;  // requests that run together
   int64_t tensor_parallel = 1;
+  int64_t expert_ranks = 1;     // engines of tensor_parallel devices that hold a part of the experts each
+  int64_t pipeline_stages = 1;  // groups of tensor_parallel devices that hold a part of the layers each
   Precision weights = Precision::kBf16, activations = Precision::kBf16, kv = Precision::kBf16;
   std::optional<double> weight_bits_per_value;
   SamplerDefaults sampler;
@@ -65,14 +69,19 @@ struct EngineWork {
   std::string model;  // its name
   EngineRequest request;
   double layers = 0;
-  double kernels_per_layer = 0;  // beside EngineConstants::layer_kernels: norms, and what experts and latents add
-  double dense_bytes = 0;        // weights of all layers but their routed experts
-  double expert_bytes = 0;       // of all routed experts of all layers
+  double kernels_per_layer = 0;  // beside EngineConstants::layer_kernels: norms, what experts, latents and fp8 add
+  double expert_layers = 0;
+  double dense_bytes = 0;   // weights of all layers but their routed experts
+  double expert_bytes = 0;  // of all routed experts of all layers, on one of expert_ranks
   double experts = 0, active_experts = 0;
-  double head_bytes = 0;          // of the language head
-  double resident_bytes = 0;      // of all weights, the embedding's table too
-  double product_flops = 0;       // of layers' products, for one token
-  double product_fill_flops = 0;  // ... that one further value of their inner sizes adds
+  double busiest_rank = 0;  // standard deviations by which the busiest of expert_ranks is above their mean
+  double head_bytes = 0;    // of the language head
+  double head_flops = 0;    // ... for one token
+  double vocabulary = 0;
+  double resident_bytes = 0;                       // of all weights, the embedding's table too
+  double product_flops = 0;                        // of layers' products, for one token
+  double product_fill_flops = 0;                   // ... that one further value of their inner sizes adds
+  double expert_flops = 0, expert_fill_flops = 0;  // of both those with routed experts
   double head_dim = 0;
   double heads = 0, kv_heads = 0;  // on one device, rounded up
   double attention_layers = 0, windowed_layers = 0, window_tokens = 0;
@@ -135,12 +144,32 @@ struct EngineBatch {
   double decodes = 0, decode_context_tokens = 0;  // sequences; tokens that they see, summed
   double prefill_tokens = 0;
   double prefill_pairs = 0, prefill_windowed_pairs = 0;  // of a query and a key it sees, in a layer
+  double tokens_per_decode = 1;                          // that are computed for each of the sequences
+  double samples = 0;        // tokens that are chosen: those of decodes, and one for each prompt that ends
+  double shared_tokens = 0;  // of all expert_ranks in this step, with its own; 0: expert_ranks times its own
+
+  double tokens() const { return decodes * tokens_per_decode + prefill_tokens; }
 };
 // Seconds. Weights are read once for all; batches and prompts of `work.request` don't count. The device is checked.
-// The host takes host_sequence_us more for each sequence beyond the first, and a step with prompts prompt_step_ms more.
+// The host takes host_sequence_us more for each sequence beyond the first, and prompt_step_ms more for a step with
+// prompts.
 // Beside prompts, attention kernels of EngineProfile::unsplit_generations read keys once for each head of queries.
+// Where expert_ranks share experts, each computes its part of all their tokens, and each layer with experts sends
+// tokens to the ranks that hold them, and sums back. With pipeline_stages, the time of all stages: their devices one
+// after the other, or the host once for each.
 double engine_step_s(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
                      const EngineHost& host, const EngineBatch& batch);
+
+// What a stage of a pipeline sends to the next one: of a step, and of each of its tokens.
+struct StageHop {
+  double seconds = 0, token_s = 0;
+};
+StageHop stage_hop(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device,
+                   const EngineHost& host);
+
+// What a step of so many seconds uses of each of the devices that work on it.
+AcceleratorLoad engine_step_load(const EngineWork& work, const DeviceFacts& device, const EngineBatch& batch,
+                                 double seconds);
 
 inline double client_token_s(double first_s, double token_s, double output_tokens) {
   return (first_s + (output_tokens - 1) * token_s) / output_tokens;

@@ -67,6 +67,36 @@ TEST(EngineToken, AttentionThatStaysOnOneMultiprocessor) {
   EXPECT_NEAR(forecast_of(windowed, older).token.attention_s, 0.6 * split_s + 4 * 500 * (32768e-12 + 40e-9), 1e-12);
 }
 
+TEST(EngineToken, LayersOfExperts) {
+  EngineWork experts = work();
+  experts.expert_layers = 4;
+  EngineProfile own = profile();
+  own.constants.expert_layer_cycles = 50e3;
+  own.constants.expert_layer_fused_cycles = 10e3;
+  const double dense_s = forecast_of(work()).token.kernels_s;
+  EXPECT_NEAR(forecast_of(experts, device(), host(), own).token.kernels_s, dense_s + 4 * 50e-6, 1e-12);
+  // One kernel does it all where matrix units feed themselves (3,000 FLOP a cycle) on Blackwell.
+  DeviceFacts newer = device();
+  newer.generation = "blackwell";
+  EXPECT_NEAR(forecast_of(experts, newer, host(), own).token.kernels_s, dense_s + 4 * 50e-6, 1e-12);
+  newer.peak_flops[static_cast<size_t>(MathMode::kHalf)] = 4e14;
+  EXPECT_NEAR(forecast_of(experts, newer, host(), own).token.kernels_s, dense_s + 4 * 10e-6, 1e-12);
+}
+
+TEST(EngineFirst, ProductsWithExpertsAreSlower) {
+  EngineWork experts = work();
+  experts.expert_flops = 500e6;  // of 800 MFLOP
+  EngineProfile own = profile();
+  own.constants.expert_rate_share = 0.5;
+  own.constants.narrow_expert_rate_share = 0.25;
+  const double dense_s = forecast_of(work()).first.prefill_s;
+  EXPECT_NEAR(forecast_of(experts, device(), host(), own).first.prefill_s, dense_s + 900 * 500e6 / 1e14, 1e-12);
+  EngineWork narrow = work();
+  narrow.request.activations = experts.request.activations = Precision::kFp8;
+  EXPECT_NEAR(forecast_of(experts, device(), host(), own).first.prefill_s,
+              forecast_of(narrow).first.prefill_s + 900 * 3 * 500e6 / 1e14, 1e-12);
+}
+
 TEST(EngineToken, AllReduces) {
   const auto all_reduce_s = [](int64_t devices, double linked) {
     EngineWork shared = work();
@@ -242,6 +272,78 @@ TEST(EngineFirst, LongPrompts) {
   asked.request.prompt_tokens = 1 << 29;
   asked.request.batch = 1 << 20;
   EXPECT_TRUE(std::isfinite(forecast_of(asked).first.seconds));
+}
+
+// Two ranks of a model whose experts do 600 of 800 MFLOP a token and have 100 MB in each of ten layers.
+EngineWork work_of_experts() {
+  EngineWork work = engine_test::work();
+  work.request.expert_ranks = 2;
+  work.experts = 8;
+  work.active_experts = 8;
+  work.expert_layers = 10;
+  work.expert_bytes = 500e6;
+  work.expert_flops = 600e6;
+  return work;
+}
+
+TEST(EngineStep, RanksShareExpertsAndExchangeTokens) {
+  EngineProfile profile = engine_test::profile();
+  profile.constants.expert_rate_share = 1;
+  const DeviceFacts device = engine_test::device();
+  const EngineHost host = engine_test::host(1000);  // never waited for
+  const EngineWork shared = work_of_experts();
+  EngineWork alone = shared;
+  alone.request.expert_ranks = 1;
+  // 3,000 tokens here of 4,000 in all: experts of 2,000. All tokens go to the other rank, which sends sums back.
+  const EngineBatch batch{.decodes = 3000, .shared_tokens = 4000};
+  EngineBatch own = batch;
+  own.shared_tokens = 0;
+  const double flops_s = (3000 * 200e6 + 2000 * 600e6) / 1e14, alone_s = 3000 * 800e6 / 1e14;
+  const double exchange_s = 2 * 10 * (20e-6 + 4000 * 0.5 * 1024 * 2 / 1e11);
+  const double visits = 1 - std::pow(0.5, 8);
+  EXPECT_NEAR(engine_step_s(profile, shared, device, host, batch) - engine_step_s(profile, alone, device, host, own),
+              flops_s - alone_s + exchange_s - 2 * 10 * (1 - visits) * 4000 * 0.5 * 1024 * 2 / 1e11, 1e-9);
+  // The busiest rank has so many standard deviations more: of 32,000 choices.
+  EngineWork uneven = shared;
+  uneven.busiest_rank = 0.5;
+  EXPECT_NEAR(engine_step_s(profile, uneven, device, host, batch) - engine_step_s(profile, shared, device, host, batch),
+              2000 * 600e6 / 1e14 * 0.5 / std::sqrt(32000), 1e-9);
+}
+
+TEST(EngineStep, GuessesShareWeightsAndKeys) {
+  const EngineProfile profile = engine_test::profile();
+  const DeviceFacts device = engine_test::device();
+  const EngineHost host = engine_test::host(1000);
+  EngineWork work = engine_test::work();
+  const EngineBatch one{.decodes = 10, .decode_context_tokens = 10000};
+  EngineBatch five = one;
+  five.tokens_per_decode = 5;
+  EXPECT_DOUBLE_EQ(engine_step_s(profile, work, device, host, five), engine_step_s(profile, work, device, host, one));
+  work.product_flops *= 1e4;  // until products count
+  EXPECT_NEAR(engine_step_s(profile, work, device, host, five) - engine_step_s(profile, work, device, host, one),
+              40 * work.product_flops / 1e14, 1e-9);
+}
+
+TEST(EngineStep, APipelineWaitsForItsHostOnceForEachStage) {
+  EngineProfile profile = engine_test::profile();
+  profile.constants.host_step_ms = 50;
+  const DeviceFacts device = engine_test::device();
+  EngineWork work = engine_test::work();
+  work.request.pipeline_stages = 4;
+  const EngineBatch batch{.decodes = 1, .decode_context_tokens = 1000};
+  EXPECT_NEAR(engine_step_s(profile, work, device, engine_test::host(1), batch), 0.2, 1e-12);
+  const StageHop hop = stage_hop(profile, work, device, engine_test::host(1));
+  EXPECT_DOUBLE_EQ(hop.seconds, 20e-6);
+  EXPECT_DOUBLE_EQ(hop.token_s, 1024 * 2 / 1e11);
+}
+
+TEST(EngineStep, TheLoadIsWhatAStepComputesAndReads) {
+  const EngineWork work = engine_test::work();
+  const AcceleratorLoad load = engine_step_load(
+      work, engine_test::device(),
+      {.decodes = 2, .decode_context_tokens = 2000, .prefill_tokens = 100, .prefill_pairs = 5050}, 0.01);
+  EXPECT_NEAR(load.compute_ratio, (102 * 800e6 + 4096 * 10 * (2000 + 5050.0)) / 1e14 / 0.01, 1e-12);
+  EXPECT_NEAR(load.memory_ratio, (840e6 + 1024 * 10 * 2000.0 + 100e3 * 100.0) / 1e12 / 0.01, 1e-12);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "ai/engine/engine_step.h"
 #include "ai/llm/operator_graph.h"
+#include "base/statistics.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -13,8 +14,12 @@ namespace {
 
 constexpr int64_t kMostRequestTokens = int64_t{1} << 30;
 // Kernels of a layer that dense models lack: router, choice, order, sum of experts; norms and products of the latents.
-// Nobody measured these under an engine.
-constexpr double kExpertKernels = 5, kLatentKernels = 5;
+// Nobody measured these under an engine. Alone, the module of latents takes some 17 kernels' time on a B200 (74,000
+// cycles, AIConfigurator's database), and 4 more in fp8, whose values are scaled before each product of a layer.
+constexpr double kExpertKernels = 5, kLatentKernels = 11, kScalingKernels = 4;
+
+// Values of its hidden size that a token's visit to an expert reads and writes: gathered, computed, summed.
+constexpr double kGatheredValues = 3.5;
 
 double amount(int64_t value) { return static_cast<double>(value); }
 
@@ -24,6 +29,23 @@ Status check_tokens(const LlmConfig& config, const EngineRequest& request) {
   if (config.kind != LlmKind::kDecoder) {
     return usage_error("no-decoder", config.name + " generates no tokens, and serving engines were measured doing so",
                        "", "a decoder");
+  }
+  const struct {
+    const char* name;
+    int64_t value;
+  } parts[] = {{"data-parallel", request.expert_ranks}, {"pipeline-parallel", request.pipeline_stages}};
+  for (const auto& part : parts) {
+    if (part.value >= 1) continue;
+    return usage_error("bad-usage", fmt::format("{} is {}", part.name, part.value), part.name, "at least 1");
+  }
+  if (request.expert_ranks > 1 && (!config.has_moe() || config.moe.experts % request.expert_ranks != 0)) {
+    return usage_error("bad-usage",
+                       fmt::format("{} engines can't share {} experts", request.expert_ranks, config.moe.experts),
+                       "data-parallel", "a model with experts, and a number of engines that divides theirs");
+  }
+  if (request.pipeline_stages > config.layers) {
+    return usage_error("bad-usage", fmt::format("{} stages for {} layers", request.pipeline_stages, config.layers),
+                       "pipeline-parallel", fmt::format("at most {}", config.layers));
   }
   const struct {
     const char* name;
@@ -54,6 +76,12 @@ uint32_t unmeasured_of(const LlmConfig& config, const EngineRequest& request) {
   return unmeasured;
 }
 
+// The mean of the largest of n normal values (Blom 1958).
+double largest_of_normal(double n) {
+  constexpr double kAlmostNormal = 1e6;  // degrees of freedom
+  return n > 1 ? student_quantile((n - 0.375) / (n + 0.25), kAlmostNormal) : 0;
+}
+
 // Layers' products and the head; of experts what all of them hold.
 void add_products(const OperatorGraph& graph, const LlmConfig& config, EngineWork& work) {
   for (const LlmOperator& op : graph) {
@@ -61,13 +89,18 @@ void add_products(const OperatorGraph& graph, const LlmConfig& config, EngineWor
     if (op.kind != OperatorKind::kGemm) continue;
     if (op.name == OperatorName::kLanguageHead) {
       work.head_bytes += op.weight_bytes * amount(op.count);
+      work.head_flops += 2 * amount(op.k) * amount(op.n) * amount(op.count);
       continue;
     }
     const double times = amount(op.count) * (is_expert(op.name) ? amount(config.moe.active_experts) : amount(op.batch));
-    work.product_flops += 2 * amount(op.k) * amount(op.n) * times;
-    work.product_fill_flops += 2 * amount(op.n) * times;
+    const double flops = 2 * amount(op.k) * amount(op.n) * times;
+    work.product_flops += flops;
+    const double fill_flops = 2 * amount(op.n) * times;
+    work.product_fill_flops += fill_flops;
     const double bytes = op.weight_bytes * amount(op.count);
     if (is_expert(op.name)) {
+      work.expert_flops += flops;
+      work.expert_fill_flops += fill_flops;
       // One token touches as many experts as are active.
       work.expert_bytes += bytes * amount(config.moe.experts) / amount(std::max<int64_t>(1, config.moe.active_experts));
     } else {
@@ -102,8 +135,9 @@ double activation_values(const LlmConfig& config, const ModelShard& shard) {
   const double hidden = amount(config.hidden), layers = amount(config.layers);
   const double attention = 3 * (amount(shard.heads) + 2 * amount(shard.kv_heads)) * amount(config.head_dim);
   const double dense = 6 * amount(shard.ffn) * amount(config.dense_ffn_layers());
-  const double experts = 6 * (amount(shard.expert_ffn) * amount(config.moe.active_experts) + amount(shard.shared_ffn)) *
-                         amount(config.moe.moe_layers);
+  const double experts = kGatheredValues * hidden * amount(config.moe.active_experts) * amount(config.moe.moe_layers) +
+                         6 * (amount(shard.expert_ffn) * amount(config.moe.active_experts) + amount(shard.shared_ffn)) *
+                             amount(config.moe.moe_layers);
   return layers * (4 * amount(config.norms_per_layer) * hidden + 4 * hidden) +
          attention * amount(config.attention_layers()) + dense + (config.has_moe() ? experts : 0);
 }
@@ -170,12 +204,19 @@ Result<EngineWork> engine_work(const LlmConfig& config, const EngineRequest& req
   work.unmeasured = unmeasured_of(config, request);
   work.layers = amount(config.layers);
   work.hidden = amount(config.hidden);
+  work.vocabulary = amount(config.vocab);
   work.experts = amount(config.moe.experts);
   work.active_experts = amount(config.moe.active_experts);
   work.kernels_per_layer = amount(config.norms_per_layer) + (config.qk_norm ? 1 : 0) +
                            (config.has_mla() ? kLatentKernels : 0) +
+                           (request.activations == Precision::kFp8 ? kScalingKernels : 0) +
                            kExpertKernels * amount(config.moe.moe_layers) / work.layers;
+  work.expert_layers = amount(config.moe.moe_layers);
   add_products(graph, config, work);
+  const double elsewhere = work.expert_bytes * (1 - 1 / amount(request.expert_ranks));
+  work.expert_bytes -= elsewhere;
+  work.resident_bytes = (work.resident_bytes - elsewhere) / amount(request.pipeline_stages);
+  work.busiest_rank = largest_of_normal(amount(request.expert_ranks));
   add_attention(config, shard, request, work);
   work.activation_bytes_per_token = activation_values(config, shard) * bytes_per_value(request.activations);
   return work;

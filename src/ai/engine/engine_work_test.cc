@@ -55,6 +55,42 @@ TEST(EngineWork, ExpertsThatAStepReads) {
   EXPECT_DOUBLE_EQ(work.weight_bytes(1) - work.dense_bytes, 32 * 2 * expert);
   EXPECT_NEAR(work.weight_bytes(1000) - work.dense_bytes, 32 * 8 * expert, 1);
   EXPECT_EQ(work.unmeasured, kUnmeasuredExperts);
+  EXPECT_EQ(work.expert_layers, 32);
+  EXPECT_EQ(work.expert_flops, 2 * 32 * 2 * 3 * 4096.0 * 14336);
+  EXPECT_EQ(work.kernels_per_layer, 2 + 5);
+}
+
+TEST(EngineWork, NarrowValuesAreScaled) {
+  EngineRequest request;
+  request.prompt_tokens = 256;
+  request.weights = request.activations = Precision::kFp8;
+  EXPECT_EQ(engine_work(*built_in_model("llama3.1-8b"), request)->kernels_per_layer, 2 + 4);
+}
+
+TEST(EngineWork, LatentsHaveKernelsOfTheirOwn) {
+  EXPECT_EQ(work_of("deepseek-v2-lite").kernels_per_layer, 2 + 11 + 5 * 26.0 / 27);
+}
+
+TEST(EngineWork, RanksHoldAPartOfTheExpertsAndStagesOfTheLayers) {
+  EngineRequest request;
+  request.prompt_tokens = 256;
+  request.expert_ranks = 4;
+  const LlmConfig config = *built_in_model("mixtral-8x7b");
+  const EngineWork all = work_of("mixtral-8x7b"), rank = *engine_work(config, request);
+  EXPECT_DOUBLE_EQ(rank.expert_bytes, all.expert_bytes / 4);
+  EXPECT_DOUBLE_EQ(rank.dense_bytes, all.dense_bytes);
+  EXPECT_DOUBLE_EQ(rank.resident_bytes, all.resident_bytes - 0.75 * all.expert_bytes);
+  EXPECT_DOUBLE_EQ(rank.expert_flops, 2.0 * 32 * 2 * 3 * 4096 * 14336);
+  EXPECT_EQ(rank.expert_layers, 32);
+  EXPECT_NEAR(rank.busiest_rank, 1.0494, 1e-3);  // Blom: the normal quantile of 3.625 / 4.25
+  EXPECT_EQ(all.busiest_rank, 0);
+  request.expert_ranks = 3;
+  EXPECT_EQ(engine_work(config, request).error().where, "data-parallel");
+  request.expert_ranks = 1;
+  request.pipeline_stages = 4;
+  EXPECT_DOUBLE_EQ(engine_work(config, request)->resident_bytes, all.resident_bytes / 4);
+  request.pipeline_stages = 33;
+  EXPECT_EQ(engine_work(config, request).error().where, "pipeline-parallel");
 }
 
 TEST(EngineWork, WhatNoRunCovers) {

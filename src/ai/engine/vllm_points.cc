@@ -157,6 +157,8 @@ std::optional<std::string> Reader::read_row(size_t index, VllmPoint& point) cons
   point.output_tokens = *output;
   point.rate_per_s = row.positive("target_rate_rps").value_or(kUnknown);
   point.concurrency = row.positive("concurrency").value_or(kUnknown);
+  point.most_concurrency = row.positive("max_concurrency").value_or(kUnknown);
+  point.seconds = row.positive("seconds").value_or(kUnknown);
   point.first_p95_s = row.positive("ttft_p95_ms").value_or(kUnknown) * 1e-3;
   point.first_s = *first;
   point.further_s = *further;

@@ -29,8 +29,10 @@ struct VllmPoint {
   std::string version;         // of vLLM
   PointStrategy strategy = PointStrategy::kSynchronous;
   int64_t prompt_tokens = 0, output_tokens = 0;
-  double rate_per_s = kUnknown;   // asked for
-  double concurrency = kUnknown;  // mean of requests in flight, measured
+  double rate_per_s = kUnknown;        // asked for
+  double concurrency = kUnknown;       // mean of requests in flight, measured
+  double most_concurrency = kUnknown;  // that the client allowed: column max_concurrency
+  double seconds = kUnknown;           // that the point ran
   // Medians. The client's time per token is the whole request over its output tokens: the first token is in it.
   double first_s = kUnknown, further_s = kUnknown, client_token_s = kUnknown;
   double first_p95_s = kUnknown;   // of first_s; from the column ttft_p95_ms, where there is one

@@ -77,6 +77,23 @@ void deepseek_v3(LlmConfig& config) {
   config.notes.emplace_back("the main model of 61 layers, without the module that predicts a second token");
 }
 
+void kimi(LlmConfig& config) {
+  latent(config, 1536);
+  experts(config, 384, 8, 2048, 2048, 1);
+  config.moe.router_bias = true;
+}
+void kimi_k2(LlmConfig& config) {
+  kimi(config);
+  as_fp8(config);
+}
+// As shipped: routed experts alone in 4 bits, with a scale for each 32 values.
+void kimi_k2_5(LlmConfig& config) {
+  kimi(config);
+  config.stored_precision = Precision::kBf16;
+  store_quantised({.name = "int4", .bits = 4.5, .activations = {}, .kept_attention = 1, .kept_ffn = 1}, config);
+  config.notes.emplace_back("the language model alone, without the part that reads pictures");
+}
+
 void gpt_oss(LlmConfig& config, int64_t all_experts) {
   experts(config, all_experts, 4, 2880);
   config.qkv_bias = config.attention_out_bias = config.ffn_bias = config.moe.router_bias = true;
@@ -158,6 +175,8 @@ constexpr ModelRow kTable[] = {
     {"deepseek-v2", Family::kLlama, false, 60, 5120, 128, 128, 192, 12288, 102400, 163840, deepseek_v2},
     {"deepseek-v3", Family::kLlama, false, 61, 7168, 128, 128, 192, 18432, 129280, 163840, deepseek_v3},
     {"deepseek-r1", Family::kLlama, false, 61, 7168, 128, 128, 192, 18432, 129280, 163840, deepseek_v3},
+    {"kimi-k2", Family::kLlama, false, 61, 7168, 64, 64, 192, 18432, 163840, 131072, kimi_k2},
+    {"kimi-k2.5", Family::kLlama, false, 61, 7168, 64, 64, 192, 18432, 163840, 262144, kimi_k2_5},
     {"gemma-2b", Family::kGemma, true, 18, 2048, 8, 1, 256, 16384, 256000, 8192, nullptr},
     {"gemma-7b", Family::kGemma, true, 28, 3072, 16, 16, 256, 24576, 256000, 8192, nullptr},
     {"gemma2-2b", Family::kGemma2, true, 26, 2304, 8, 4, 256, 9216, 256000, 8192, gemma2},

@@ -16,6 +16,8 @@ enum class Precision {
   kFp8,
   kInt8,
   kInt4,
+  kNvfp4,
+  kMxfp4,
   // Block formats of GGUF files, with their scales; the _M and _S mixtures are averages over Llama 2 7B.
   kQ8_0,
   kQ6_K,

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "ai/engine/testing/test_engine.h"
 
 namespace perfcast::ai {
@@ -94,6 +96,33 @@ TEST(EngineStepTime, LimitsFollowFromMemory) {
   DeviceFacts unknown = engine_test::device();
   unknown.memory_bytes = kUnknown;
   EXPECT_EQ(default_limits(profile, work, unknown).error().code, "unknown-fact");
+}
+
+TEST(EngineStepTime, EachGuessTakesItsShareOfAStep) {
+  const EngineProfile profile = engine_test::profile();
+  const EngineWork work = engine_test::work();
+  const DeviceFacts device = engine_test::device();
+  const EngineHost host = engine_test::host();
+  const EngineStepTime plain(profile, work, device, host), guesses(profile, work, device, host, {}, {4, 0.1});
+  const StepBatch one{.decodes = 1, .decode_context_tokens = 1000};
+  StepBatch checked = one;
+  checked.tokens_per_decode = 5;
+  EXPECT_DOUBLE_EQ(guesses.seconds(checked), plain.seconds(checked) + 0.4 * plain.seconds(one));
+}
+
+TEST(EngineStepTime, EnergyIsTheBoardsPowerByItsLoad) {
+  const EngineProfile profile = engine_test::profile();
+  const EngineWork work = engine_test::work();
+  DeviceFacts device = engine_test::device();
+  const EngineHost host = engine_test::host();
+  const StepBatch one{.decodes = 1, .decode_context_tokens = 1000};
+  const EngineStepTime unknown(profile, work, device, host);
+  EXPECT_TRUE(std::isnan(unknown.joules(one, 0.01)));
+  device.power_w = 400;
+  const EngineStepTime times(profile, work, device, host);
+  const double compute = (800e6 + 4096 * 10000.0) / 1e14 / 0.01, memory = (840e6 + 1024 * 10000.0) / 1e12 / 0.01;
+  EXPECT_NEAR(times.joules(one, 0.01), 400 * 0.01 * (0.175 + 1.18 * compute + 0.67 * memory), 1e-9);
+  EXPECT_DOUBLE_EQ(idle_power_w(work, device), 70);
 }
 
 TEST(EngineStepTime, TheFrontEndIsAsFastAsItsHost) {

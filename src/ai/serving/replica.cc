@@ -10,6 +10,7 @@ namespace {
 // Of GapHistogram: from a microsecond to three hours.
 constexpr double kLeastGap_s = 1e-6, kMostGap_s = 1e4;
 constexpr size_t kForgetFrom = 64;  // entries of order_
+constexpr double kRounding = 1e-9;  // of sums of tokens_per_step()
 
 double real(int64_t value) { return static_cast<double>(value); }
 
@@ -26,13 +27,29 @@ Status check(const EngineLimits& limits) {
                      "at least max_sequences, " + std::to_string(limits.max_sequences) +
                          ": each sequence that runs gets a token in a step");
   }
+  if (limits.receive_steps < 1) return bad_limit("receive_steps", limits.receive_steps, "at least 1");
   if (limits.block_tokens < 1) return bad_limit("block_tokens", limits.block_tokens, "at least 1");
   if (limits.cache_tokens < limits.block_tokens) {
     return bad_limit("cache_tokens", limits.cache_tokens,
                      "at least a block of " + std::to_string(limits.block_tokens) + " tokens");
   }
+  if (limits.draft_tokens < 0) return bad_limit("draft_tokens", limits.draft_tokens, "at least 0");
+  if (!(limits.acceptance >= 0 && limits.acceptance <= 1)) {
+    return usage_error("bad-usage", "acceptance is " + std::to_string(limits.acceptance), "acceptance", "from 0 to 1");
+  }
+  if (limits.step_tokens / (1 + limits.draft_tokens) < limits.max_sequences) {
+    return bad_limit("step_tokens", limits.step_tokens,
+                     "at least max_sequences, " + std::to_string(limits.max_sequences) + ", times " +
+                         std::to_string(1 + limits.draft_tokens) + " tokens that a step computes for each");
+  }
   if (limits.context_tokens < 0) return bad_limit("context_tokens", limits.context_tokens, "at least 1; 0: no limit");
   return {};
+}
+
+double EngineLimits::tokens_per_step() const {
+  double tokens = 1, chance = 1;
+  for (int64_t i = 0; i < draft_tokens; ++i) tokens += chance *= acceptance;
+  return tokens;
 }
 
 void GapHistogram::add(double seconds, int64_t count) {
@@ -75,11 +92,18 @@ bool Replica::fits(int32_t request) const {
   if (limits_.context_tokens > 0 && tokens > limits_.context_tokens) return false;
   // A prompt is computed at once, and with all its output when it was thrown out before the last token.
   if (!limits_.chunked_prefill && tokens - 1 > limits_.step_tokens) return false;
-  return blocks_of(tokens - 1) <= cache_.blocks();  // the last token's keys are never read
+  // The last token's keys are never read. Of guesses, those beyond the end have blocks, too.
+  return blocks_of(tokens - 1 + limits_.draft_tokens) <= cache_.blocks();
 }
 
 void Replica::add(int32_t request) {
   waiting_[trace_.requests[static_cast<size_t>(request)].priority].push_back({request, 0, kUnknown});
+  ++waiting_count_;
+  counts_.most_waiting = std::max(counts_.most_waiting, waiting_count_);
+}
+
+void Replica::add_computed(int32_t request, double first_token_s) {
+  computed_.push_back({request, 1, first_token_s});
   ++waiting_count_;
   counts_.most_waiting = std::max(counts_.most_waiting, waiting_count_);
 }
@@ -125,7 +149,14 @@ void Replica::keep_output(Sequence& sequence) {
 
 bool Replica::has_decode_blocks() {
   bool is_calm = true;
-  while (!cache_.take(growing_[static_cast<size_t>(decode_step_ % limits_.block_tokens)])) {
+  const auto needed = [&] {
+    int64_t blocks = 0;
+    for (int64_t i = 0; i < advance_; ++i) {
+      blocks += growing_[static_cast<size_t>((decode_step_ + i) % limits_.block_tokens)];
+    }
+    return blocks;
+  };
+  while (!cache_.take(needed())) {
     preempt_last();
     is_calm = false;
   }
@@ -148,23 +179,32 @@ void Replica::add_chunk(Sequence& sequence, int64_t tokens) {
   if (sequence.computed + tokens == sequence.to_compute) ++batch_.completed_prefills;
 }
 
-bool Replica::continue_prompts(int64_t& budget) {
-  for (size_t i = 0; i < prompts_.size(); ++i) {
-    Sequence& sequence = sequences_[prompts_[i].slot];
+void Replica::continue_prompts(int64_t& budget) {
+  for (const Entry& entry : prompts_) {
+    Sequence& sequence = sequences_[entry.slot];
     const int64_t tokens = std::min(sequence.to_compute - sequence.computed, budget);
     if (tokens == 0) break;
-    const int64_t blocks = blocks_of(sequence.computed + tokens) -
-                           sequence.held * (tokens_per_hash_ / limits_.block_tokens) - sequence.blocks;
-    if (!cache_.take(blocks)) {
-      // A begun prompt was let in last: it is the one to go.
-      preempt_last();
-      return false;
-    }
-    sequence.blocks += blocks;
     budget -= tokens;
     add_chunk(sequence, tokens);
   }
-  return true;
+}
+
+uint32_t Replica::take_slot(int32_t request, double last_token_s) {
+  uint32_t slot = 0;
+  if (free_slots_.empty()) {
+    slot = static_cast<uint32_t>(sequences_.size());
+    sequences_.emplace_back();
+    last_token_s_.push_back(kUnknown);
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  const uint32_t stamp = sequences_[slot].stamp + 1;
+  sequences_[slot] = {.request = request, .stamp = stamp, .is_live = true};
+  last_token_s_[slot] = last_token_s;
+  ++running_;
+  order_.push_back({slot, stamp});
+  return slot;
 }
 
 bool Replica::let_in(double now_s, int64_t& budget) {
@@ -182,7 +222,7 @@ bool Replica::let_in(double now_s, int64_t& budget) {
     tokens = budget;
   }
   cache_.hold(prefix, held);
-  const int64_t blocks = blocks_of(computed + tokens) - held * (tokens_per_hash_ / limits_.block_tokens);
+  const int64_t blocks = blocks_of(to_compute) - held * (tokens_per_hash_ / limits_.block_tokens);
   if (!cache_.take(blocks)) {
     cache_.release(prefix, held);
     return false;
@@ -191,29 +231,14 @@ bool Replica::let_in(double now_s, int64_t& budget) {
   if (line.empty()) waiting_.erase(waiting_.begin());
   --waiting_count_;
 
-  uint32_t slot = 0;
-  if (free_slots_.empty()) {
-    slot = static_cast<uint32_t>(sequences_.size());
-    sequences_.emplace_back();
-    last_token_s_.push_back(kUnknown);
-  } else {
-    slot = free_slots_.back();
-    free_slots_.pop_back();
-  }
+  const uint32_t slot = take_slot(next.request, next.last_token_s);
   Sequence& sequence = sequences_[slot];
-  const uint32_t stamp = sequence.stamp + 1;
-  sequence = {.request = next.request,
-              .stamp = stamp,
-              .to_compute = to_compute,
-              .computed = computed,
-              .generated = next.generated,
-              .blocks = blocks,
-              .held = held,
-              .is_live = true};
-  last_token_s_[slot] = next.last_token_s;
-  ++running_;
-  order_.push_back({slot, stamp});
-  prompts_.push_back({slot, stamp});
+  sequence.to_compute = to_compute;
+  sequence.computed = computed;
+  sequence.generated = next.generated;
+  sequence.blocks = blocks;
+  sequence.held = held;
+  prompts_.push_back({slot, sequence.stamp});
   budget -= tokens;
   add_chunk(sequence, tokens);
   counts_.cached_tokens += real(computed);
@@ -226,21 +251,46 @@ bool Replica::let_in(double now_s, int64_t& budget) {
 }
 
 void Replica::let_in_all(double now_s, int64_t budget) {
-  while (budget > 0 && waiting_count_ > 0 && running_ < limits_.max_sequences && let_in(now_s, budget)) {
+  while (budget > 0 && !waiting_.empty() && running_ < limits_.max_sequences && let_in(now_s, budget)) {
   }
 }
 
-double Replica::begin_step(double now_s) {
+void Replica::let_in_computed(double now_s) {
+  while (!computed_.empty() && running_ < limits_.max_sequences) {
+    const Waiting next = computed_.front();
+    const int64_t tokens = trace_.requests[static_cast<size_t>(next.request)].prompt_tokens;
+    if (!cache_.take(blocks_of(tokens))) return;
+    computed_.pop_front();
+    --waiting_count_;
+    const uint32_t slot = take_slot(next.request, next.last_token_s);
+    Sequence& sequence = sequences_[slot];
+    sequence.to_compute = sequence.computed = tokens;
+    sequence.generated = next.generated;
+    RequestOutcome& outcome = outcomes_[static_cast<size_t>(next.request)];
+    if (std::isnan(outcome.scheduled_s)) outcome.scheduled_s = now_s;
+    join_decodes({slot, sequence.stamp}, next.last_token_s);
+  }
+}
+
+const StepBatch& Replica::choose_step(double now_s) {
   batch_ = {};
   // An engine that was idle, or has nothing else to do, waits for nothing.
   const bool is_ahead = limits_.schedules_ahead && step_ended_s_ == now_s && running_ > 0;
-  let_in_until_s_ = is_ahead ? step_began_s_ : now_s;
+  if (++deaf_steps_ >= limits_.receive_steps || running_ == 0) {
+    let_in_until_s_ = is_ahead ? step_began_s_ : now_s;
+    deaf_steps_ = 0;
+  }
   step_began_s_ = now_s;
   if (order_.size() > kForgetFrom + 2 * static_cast<size_t>(running_)) forget_left();
+  let_in_computed(now_s);
+  const int64_t each = 1 + limits_.draft_tokens;
+  if (each > 1) {
+    advance_ = static_cast<int64_t>(std::floor((whole_steps_ + 1) * limits_.tokens_per_step() - advanced_ + kRounding));
+  }
   if (limits_.chunked_prefill) {
-    bool is_calm = has_decode_blocks();
-    int64_t budget = limits_.step_tokens - decodes_;
-    is_calm = continue_prompts(budget) && is_calm;
+    const bool is_calm = has_decode_blocks();
+    int64_t budget = limits_.step_tokens - each * decodes_;
+    continue_prompts(budget);
     if (is_calm) let_in_all(now_s, budget);
     batch_decodes_ = decodes_ > 0;
   } else {
@@ -251,35 +301,45 @@ double Replica::begin_step(double now_s) {
   if (batch_decodes_) {
     batch_.decodes = decodes_;
     batch_.decode_context_tokens = decode_context_ + real(decodes_);
+    batch_.tokens_per_decode = each;
   }
-  return times_.seconds(batch_);
+  return batch_;
 }
 
-void Replica::end_step(double now_s, std::vector<int32_t>& ended) {
+int64_t Replica::tokens_of_step() const {
+  return (batch_decodes_ ? decodes_ * advance_ : 0) + batch_.completed_prefills;
+}
+
+void Replica::end_step(double now_s, double seen_s, std::vector<int32_t>& ended) {
   const double seconds = now_s - step_began_s_;
   step_ended_s_ = now_s;
   ++counts_.steps;
   counts_.busy_s += seconds;
+  counts_.joules += times_.joules(batch_, seconds);
   counts_.used_block_seconds += real(cache_.used_blocks()) * seconds;
   counts_.running_seconds += real(running_) * seconds;
   counts_.most_used_blocks = std::max(counts_.most_used_blocks, cache_.used_blocks());
   counts_.prompt_tokens += batch_.prefill_tokens;
+  handed_over_.clear();
 
   if (batch_decodes_ && decodes_ > 0) {
-    counts_.gaps.add(now_s - last_decode_end_s_, continuing_);
-    for (const auto& [since_s, count] : joined_) counts_.gaps.add(now_s - since_s, count);
+    counts_.gaps.add(seen_s - last_decode_seen_s_, continuing_);
+    for (const auto& [since_s, count] : joined_) counts_.gaps.add(seen_s - since_s, count);
     joined_.clear();
-    counts_.generated_tokens += real(decodes_);
-    decode_context_ += real(decodes_);
-    ++decode_step_;
+    counts_.generated_tokens += real(advance_ * decodes_);
+    decode_context_ += real(advance_ * decodes_);
+    decode_step_ += advance_;
+    whole_steps_ += 1;
+    advanced_ += real(advance_);
     continuing_ = decodes_;
-    last_decode_end_s_ = now_s;
+    last_decode_seen_s_ = seen_s;
     while (!endings_.empty() && endings_.top().at < decode_step_) {
-      const Entry entry = endings_.top().entry;
+      const auto [at, entry] = endings_.top();
       endings_.pop();
       if (!is(entry)) continue;
+      counts_.generated_tokens -= real(decode_step_ - 1 - at);  // guesses beyond its end
       const int32_t request = sequences_[entry.slot].request;
-      outcomes_[static_cast<size_t>(request)].last_token_s = now_s;
+      outcomes_[static_cast<size_t>(request)].last_token_s = seen_s;
       ended.push_back(request);
       keep_output(sequences_[entry.slot]);
       leave(entry.slot);
@@ -294,7 +354,7 @@ void Replica::end_step(double now_s, std::vector<int32_t>& ended) {
     sequence.computed += sequence.chunk;
     sequence.chunk = 0;
     if (sequence.computed == sequence.to_compute) {
-      begin_generating(entry, now_s, ended);
+      begin_generating(entry, seen_s, ended);
     } else {
       prompts_[kept++] = entry;
     }
@@ -302,15 +362,15 @@ void Replica::end_step(double now_s, std::vector<int32_t>& ended) {
   prompts_.resize(kept);
 }
 
-void Replica::begin_generating(const Entry& entry, double now_s, std::vector<int32_t>& ended) {
+void Replica::begin_generating(const Entry& entry, double seen_s, std::vector<int32_t>& ended) {
   Sequence& sequence = sequences_[entry.slot];
   const ServingRequest& asked = request_of(sequence);
   RequestOutcome& outcome = outcomes_[static_cast<size_t>(sequence.request)];
-  if (sequence.generated > 0) counts_.gaps.add(now_s - last_token_s_[entry.slot], 1);
-  if (std::isnan(outcome.first_token_s)) outcome.first_token_s = now_s;
+  if (sequence.generated > 0) counts_.gaps.add(seen_s - last_token_s_[entry.slot], 1);
+  if (std::isnan(outcome.first_token_s)) outcome.first_token_s = seen_s;
   counts_.generated_tokens += 1;
   ++sequence.generated;
-  last_token_s_[entry.slot] = now_s;
+  last_token_s_[entry.slot] = seen_s;
 
   const std::span<const uint64_t> prefix = whole_blocks_of(sequence.request);
   const auto whole = static_cast<int64_t>(prefix.size());
@@ -320,19 +380,29 @@ void Replica::begin_generating(const Entry& entry, double now_s, std::vector<int
     sequence.blocks = blocks_of(sequence.to_compute) - whole * (tokens_per_hash_ / limits_.block_tokens);
   }
   if (sequence.generated == asked.output_tokens) {
-    outcome.last_token_s = now_s;
+    outcome.last_token_s = seen_s;
     ended.push_back(sequence.request);
     leave(entry.slot);
     return;
   }
+  if (prompts_alone_) {
+    handed_over_.push_back(sequence.request);
+    leave(entry.slot);
+    return;
+  }
+  join_decodes(entry, seen_s);
+}
+
+void Replica::join_decodes(const Entry& entry, double last_token_s) {
+  Sequence& sequence = sequences_[entry.slot];
   sequence.phase = Phase::kDecode;
   sequence.begun_at = decode_step_;
   ++decodes_;
   decode_context_ += real(sequence.to_compute);
   ++growing_[static_cast<size_t>(residue_of(sequence))];
-  if (joined_.empty() || joined_.back().first != now_s) joined_.emplace_back(now_s, 0);
+  if (joined_.empty() || joined_.back().first != last_token_s) joined_.emplace_back(last_token_s, 0);
   ++joined_.back().second;
-  endings_.push({decode_step_ + asked.output_tokens - sequence.generated - 1, entry});
+  endings_.push({decode_step_ + request_of(sequence).output_tokens - sequence.generated - 1, entry});
 }
 
 void Replica::preempt_last() {
@@ -344,10 +414,11 @@ void Replica::preempt_last() {
     const int64_t steps = decode_step_ - sequence.begun_at;
     again.generated += steps;
     if (steps > 0) {
-      again.last_token_s = last_decode_end_s_;
+      again.last_token_s = last_decode_seen_s_;
     } else {  // it left before leave() could count it among those that go on
-      const auto joined = std::find_if(joined_.begin(), joined_.end(),
-                                       [&](const auto& group) { return group.first == again.last_token_s; });
+      const auto joined = std::find_if(joined_.begin(), joined_.end(), [&](const auto& group) {
+        return group.first == again.last_token_s && group.second > 0;
+      });
       --joined->second;
       ++continuing_;
     }

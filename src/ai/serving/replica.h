@@ -5,12 +5,17 @@
 //   - Sequences that generate come first, a token each; then prompts that were begun; then waiting requests, in order
 //   of
 //     priority and arrival, until the step has `step_tokens` tokens or `max_sequences` run.
+//   - A prompt is let in when the cache has room for all of it, and takes that room at once.
 //   - With chunked prefill, a prompt takes what is left of the step. Without, prompts have steps of their own, which
 //     come first, and sequences that generate stand still meanwhile.
 //   - An engine that overlaps its host with its device chooses a step while the one before it runs. Requests that come
 //     meanwhile wait for the step after it.
 //   - A token that needs a block where none is left throws out the sequence that was let in last: it waits again, first
 //     in line, and computes its prompt and what it had generated anew.
+//   - With guesses (speculative decoding), a step computes draft_tokens + 1 tokens of each sequence that generates and
+//     keeps those that were guessed right. All sequences keep the same number in a step: the mean, rounded so that it
+//     holds over the steps.
+//   - An engine for prompts alone hands a request over with its first token; one for answers takes it with its keys.
 //   - A prompt begins with the blocks of its prefix that the cache holds. Its last token is always computed. Where the
 //     request names blocks behind its prompt, they are those of its output: the cache keeps them for the next turn.
 //
@@ -43,6 +48,12 @@ struct EngineLimits {
   bool chunked_prefill = true;
   bool prefix_cache = true;
   bool schedules_ahead = false;  // a step is chosen when the one before it begins: later requests wait for the next one
+  int64_t receive_steps = 1;     // new requests are looked for every so many steps, while any run
+  int64_t draft_tokens = 0;      // guessed for each sequence in a step; step_tokens holds all that are checked
+  double acceptance = 0;         // chance that a guess is right where all before it are
+
+  // That a step gives each sequence in the mean: 1 + a + ... + a^draft_tokens.
+  double tokens_per_step() const;
 };
 // "bad-usage" names the field.
 Status check(const EngineLimits& limits);
@@ -71,7 +82,7 @@ class GapHistogram {
 
 struct ReplicaCounts {
   int64_t steps = 0, preemptions = 0;
-  double busy_s = 0;
+  double busy_s = 0, joules = 0;                       // NaN: not known
   double generated_tokens = 0, prompt_tokens = 0;      // computed; prompts of preempted sequences again
   double cached_tokens = 0;                            // of prompts, not computed
   double used_block_seconds = 0, running_seconds = 0;  // integrals over busy time
@@ -85,9 +96,16 @@ class Replica {
   Replica(const EngineLimits& limits, const BatchTime& times, const ServingTrace& trace,
           std::vector<RequestOutcome>& outcomes);
 
+  // Prompts alone: a request with further tokens leaves with its first one (handed_over()).
+  void serve_prompts_alone() { prompts_alone_ = true; }
+
   // Whether the engine can ever hold it.
   bool fits(int32_t request) const;
   void add(int32_t request);
+  // With the keys of its prompt and its first token, that it got at `first_token_s`.
+  void add_computed(int32_t request, double first_token_s);
+  // That left with the last end_step().
+  const std::vector<int32_t>& handed_over() const { return handed_over_; }
 
   bool is_idle() const { return running_ == 0 && waiting_count_ == 0; }
   int64_t running() const { return running_; }
@@ -95,10 +113,20 @@ class Replica {
   double cache_use() const;  // share of blocks that running sequences hold
   int64_t matching_tokens(int32_t request) const;
 
-  // Chooses a step that begins now, and says how long it takes. Not idle.
-  double begin_step(double now_s);
-  // Its end: requests that ended are added to `ended`.
-  void end_step(double now_s, std::vector<int32_t>& ended);
+  // Chooses a step that begins now. Not idle.
+  const StepBatch& choose_step(double now_s);
+  // Of a step that was chosen: what all engines compute that share experts with this one.
+  const StepBatch& share_step(double tokens) {
+    batch_.shared_tokens = tokens;
+    return batch_;
+  }
+  // Chooses a step, and says how long it takes.
+  double begin_step(double now_s) { return times_.seconds(choose_step(now_s)); }
+  // Tokens that clients get from the step under way.
+  int64_t tokens_of_step() const;
+  // Its end: requests that ended are added to `ended`. Clients see its tokens at `seen_s`.
+  void end_step(double now_s, double seen_s, std::vector<int32_t>& ended);
+  void end_step(double now_s, std::vector<int32_t>& ended) { end_step(now_s, now_s, ended); }
 
   const ReplicaCounts& counts() const { return counts_; }
 
@@ -143,14 +171,17 @@ class Replica {
   std::span<const uint64_t> whole_blocks_of(int32_t request) const;  // of its prefix that its prompt fills
   void keep_output(Sequence& sequence);                              // in the blocks of its prefix behind the prompt
 
-  bool has_decode_blocks();                    // takes them; throws sequences out until it can; whether none had to go
-  bool continue_prompts(int64_t& budget);      // likewise for chunks of begun prompts
+  bool has_decode_blocks();  // takes them; throws sequences out until it can; whether none had to go
+  void continue_prompts(int64_t& budget);
   bool let_in(double now_s, int64_t& budget);  // the first that waits; false: it must wait on
   void let_in_all(double now_s, int64_t budget);
+  void let_in_computed(double now_s);
+  uint32_t take_slot(int32_t request, double last_token_s);  // its sequence is live and in order_
   void add_chunk(Sequence& sequence, int64_t tokens);
   void preempt_last();
   void leave(uint32_t slot);
-  void begin_generating(const Entry& entry, double now_s, std::vector<int32_t>& ended);
+  void begin_generating(const Entry& entry, double seen_s, std::vector<int32_t>& ended);
+  void join_decodes(const Entry& entry, double last_token_s);
   void forget_left();  // entries of order_
 
   const EngineLimits& limits_;
@@ -161,7 +192,8 @@ class Replica {
   int64_t tokens_per_hash_;
 
   std::map<int32_t, std::deque<Waiting>> waiting_;  // by priority
-  int64_t waiting_count_ = 0;
+  std::deque<Waiting> computed_;                    // elsewhere, before those
+  int64_t waiting_count_ = 0;                       // all of them
   std::vector<Sequence> sequences_;
   std::vector<uint32_t> free_slots_;
   std::vector<double> last_token_s_;  // of slots, while they compute a prompt anew
@@ -169,14 +201,19 @@ class Replica {
   std::vector<Entry> prompts_;        // in their prefill, oldest first
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
   int64_t running_ = 0, decodes_ = 0;
-  int64_t decode_step_ = 0;       // steps in which sequences generated
-  double decode_context_ = 0;     // keys in the cache of those that generate
-  std::vector<int64_t> growing_;  // sequences that need a block, by decode_step_ modulo the block's tokens
+  int64_t decode_step_ = 0;                // tokens that each sequence generated so far
+  int64_t advance_ = 1;                    // of them in this step
+  double whole_steps_ = 0, advanced_ = 0;  // with guesses: steps, and the tokens that they gave
+  double decode_context_ = 0;              // keys in the cache of those that generate
+  std::vector<int64_t> growing_;           // sequences that need a block, by decode_step_ modulo the block's tokens
 
+  bool prompts_alone_ = false;
+  std::vector<int32_t> handed_over_;
   StepBatch batch_;
   bool batch_decodes_ = false;
-  double step_began_s_ = 0, step_ended_s_ = -1, last_decode_end_s_ = 0;
+  double step_began_s_ = 0, step_ended_s_ = -1, last_decode_seen_s_ = 0;
   double let_in_until_s_ = 0;  // of requests that this step may take
+  int64_t deaf_steps_ = 0;     // since requests were looked for
   int64_t continuing_ = 0;     // of the decodes, those whose last token came with the last decode step
   std::vector<std::pair<double, int64_t>> joined_;  // since then: when, how many
   ReplicaCounts counts_;

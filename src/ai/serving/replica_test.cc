@@ -41,6 +41,7 @@ std::vector<Plain> plain_serve(const ServingTrace& trace, const EngineLimits& li
   int64_t free = limits.cache_tokens / limits.block_tokens;
   size_t next = 0;
   double now = 0;
+  double steps = 0, advanced = 0;  // that generated
   const auto preempt = [&] {
     const Running& last = running.back();
     free += last.blocks;
@@ -57,10 +58,11 @@ std::vector<Plain> plain_serve(const ServingTrace& trace, const EngineLimits& li
     }
     StepBatch batch;
     bool calm = true;
+    const auto advance = static_cast<int64_t>((steps + 1) * limits.tokens_per_step() - advanced + 1e-9);
     const auto missing = [&] {
       int64_t blocks = 0;
       for (const Running& one : running) {
-        if (one.decodes()) blocks += blocks_of(one.context + 1) - one.blocks;
+        if (one.decodes()) blocks += blocks_of(one.context + advance) - one.blocks;
       }
       return blocks;
     };
@@ -70,13 +72,17 @@ std::vector<Plain> plain_serve(const ServingTrace& trace, const EngineLimits& li
     }
     for (Running& one : running) {
       if (!one.decodes()) continue;
-      const int64_t blocks = blocks_of(one.context + 1) - one.blocks;
+      const int64_t blocks = blocks_of(one.context + advance) - one.blocks;
       free -= blocks;
       one.blocks += blocks;
       ++batch.decodes;
       batch.decode_context_tokens += static_cast<double>(one.context + 1);
     }
-    int64_t budget = limits.step_tokens - batch.decodes;
+    int64_t budget = limits.step_tokens - (1 + limits.draft_tokens) * batch.decodes;
+    if (batch.decodes > 0) {
+      steps += 1;
+      advanced += static_cast<double>(advance);
+    }
     std::vector<int64_t> chunks(running.size(), 0);
     const auto add = [&](const Running& one, int64_t tokens) {
       const double done = static_cast<double>(one.computed), own = static_cast<double>(tokens);
@@ -88,15 +94,6 @@ std::vector<Plain> plain_serve(const ServingTrace& trace, const EngineLimits& li
       if (one.decodes()) continue;
       const int64_t tokens = std::min(budget, one.to_compute - one.computed);
       if (tokens == 0) break;
-      const int64_t blocks = blocks_of(one.computed + tokens) - one.blocks;
-      if (blocks > free) {
-        preempt();
-        chunks.resize(running.size());
-        calm = false;
-        break;
-      }
-      free -= blocks;
-      one.blocks += blocks;
       chunks[i] = tokens;
       budget -= tokens;
       add(one, tokens);
@@ -105,7 +102,7 @@ std::vector<Plain> plain_serve(const ServingTrace& trace, const EngineLimits& li
       const size_t request = waiting.front();
       Running one{.request = request, .to_compute = trace.requests[request].prompt_tokens + generated[request]};
       one.generated = generated[request];
-      const int64_t tokens = std::min(budget, one.to_compute), blocks = blocks_of(tokens);
+      const int64_t tokens = std::min(budget, one.to_compute), blocks = blocks_of(one.to_compute);
       if (blocks > free) break;
       waiting.pop_front();
       free -= blocks;
@@ -119,8 +116,8 @@ std::vector<Plain> plain_serve(const ServingTrace& trace, const EngineLimits& li
     for (size_t i = 0; i < running.size(); ++i) {
       Running& one = running[i];
       if (one.decodes()) {
-        ++one.context;
-        ++one.generated;
+        one.context += advance;
+        one.generated += advance;
       } else if (chunks[i] > 0) {
         one.computed += chunks[i];
         if (!one.decodes()) continue;
@@ -130,10 +127,10 @@ std::vector<Plain> plain_serve(const ServingTrace& trace, const EngineLimits& li
       } else {
         continue;
       }
-      if (one.generated == trace.requests[one.request].output_tokens) out[one.request].last_s = now;
+      if (one.generated >= trace.requests[one.request].output_tokens) out[one.request].last_s = now;
     }
     std::erase_if(running, [&](const Running& one) {
-      const bool ended = one.generated == trace.requests[one.request].output_tokens;
+      const bool ended = one.generated >= trace.requests[one.request].output_tokens;
       if (ended) free += one.blocks;
       return ended;
     });
@@ -151,7 +148,9 @@ TEST(Replica, AsOneThatGoesThroughEverySequence) {
   for (int round = 0; round < 200; ++round) {
     ServeOptions options;
     options.limits = {.max_sequences = draw(1, 20), .step_tokens = 0, .cache_tokens = 0, .block_tokens = draw(1, 16)};
-    options.limits.step_tokens = options.limits.max_sequences + draw(0, 100);
+    options.limits.draft_tokens = draw(0, 1) * draw(0, 5);
+    options.limits.acceptance = 0.1 * static_cast<double>(draw(0, 10));
+    options.limits.step_tokens = (1 + options.limits.draft_tokens) * options.limits.max_sequences + draw(0, 100);
     options.limits.cache_tokens = draw(150, 600) + options.limits.block_tokens;
     options.limits.prefix_cache = draw(0, 1) == 1;
     ServingTrace trace;
@@ -174,6 +173,7 @@ TEST(Replica, AsOneThatGoesThroughEverySequence) {
     }
     EXPECT_DOUBLE_EQ(run->counts.generated_tokens, tokens);
     // Every token but a request's first follows another one.
+    if (options.limits.draft_tokens > 0) continue;
     EXPECT_EQ(run->counts.gaps.count(), static_cast<int64_t>(tokens) - run->finished);
   }
   EXPECT_GT(preemptions, 50);

@@ -19,7 +19,7 @@ constexpr auto kCachedPrompts = +[](const ServingSummary& summary) { return summ
 
 // A figure with an interval. In JSON "first_token_s.p95" is p95 in an object first_token_s, and its interval is in
 // first_token_lower_s and first_token_upper_s; in CSV first_token_p95_s and first_token_p95_lower_s.
-struct Figure {
+struct ServingFigure {
   const char *stem, *unit, *part;  // "first_token", "_s", "p95"
   const char* title;               // of the table of several rows; "": not there
   const char* words;               // of one row's list; "": not there
@@ -33,9 +33,9 @@ struct Figure {
   }
 };
 
-const std::vector<Figure>& figures() {
+const std::vector<ServingFigure>& figures() {
   using S = const ServingSummary&;
-  static const std::vector<Figure> all = {
+  static const std::vector<ServingFigure> all = {
       {"first_token", "_s", "mean", "", "time to first token, mean", kSeconds, [](S s) { return s.first_token.mean; }},
       {"first_token", "_s", "p50", "first token", "... median", kSpreadSeconds, [](S s) { return s.first_token.p50; }},
       {"first_token", "_s", "p90", "", "", kSeconds, [](S s) { return s.first_token.p90; }},
@@ -67,6 +67,10 @@ const std::vector<Figure>& figures() {
       {"busy", "_share", "", "", "busy", kShare, [](S s) { return s.busy_share; }},
       {"cache_use", "_share", "mean", "", "cache in use, mean", kShare, [](S s) { return s.mean_cache_use; }},
       {"cache_use", "_share", "most", "cache", "... at the most", kShare, [](S s) { return s.most_cache_use; }},
+      {"power", "_w", "", "", "power of all devices, W", kHuman, [](S s) { return s.power_w; }},
+      {"energy_per_request", "_j", "", "", "energy of a request", kJoules, [](S s) { return s.energy_per_request_j; }},
+      {"energy_per_output_token", "_j", "", "", "... of a token of output", kJoules,
+       [](S s) { return s.energy_per_token_j; }},
       {"cached_prompt", "_share", "", "", "prompts found in the cache", kShare, kCachedPrompts},
   };
   return all;
@@ -84,6 +88,7 @@ ValueRange range_of(const ServingRow& row, double (*of)(const ServingSummary&)) 
 std::string words_of(Quantity quantity, double value) {
   if (std::isnan(value)) return "-";
   return quantity == kSeconds || quantity == kSpreadSeconds ? human_seconds(value)
+         : quantity == kJoules                              ? energy_column({value}).front()
          : quantity == kShare                               ? percent(value, 1)
                                                             : human_number(value);
 }
@@ -110,7 +115,7 @@ std::string figures_text(const ServingRow& row) {
   table.add_column("", TextTable::Align::kLeft);
   table.add_column("forecast", TextTable::Align::kRight);
   table.add_column("90% interval", TextTable::Align::kRight);
-  for (const Figure& figure : figures()) {
+  for (const ServingFigure& figure : figures()) {
     if (*figure.words == '\0') continue;
     const double value = figure.of(row.forecast);
     if (std::isnan(value)) continue;
@@ -130,6 +135,7 @@ std::string figures_text(const ServingRow& row) {
     table.add_row({"waiting at once, most", std::to_string(row.forecast.most_waiting), ""});
   if (std::isfinite(row.cost_per_million)) {
     table.add_row({"USD per million tokens of output", money_text(row.cost_per_million), ""});
+    table.add_row({"... a thousand requests", money_text(1e3 * row.cost_per_request), ""});
   }
   return table.to_text();
 }
@@ -142,7 +148,7 @@ ReportTable serving_table(const ServingResult& result, ServingForm form) {
   };
   std::vector<ColumnOf<Row>> columns = {
       {"device", "device", kText, [&](const Row& row) { return result.request.devices[row.device].facts.name; }},
-      {"devices", result.request.replicas * result.request.formats.tensor_parallel > 1 ? "devices" : "", kCount,
+      {"devices", result.rows.empty() || result.rows.front().devices == 1 ? "" : "devices", kCount,
        [](const Row& row) { return row.devices; }},
       {"host_cpu", "", kText,
        [&](const Row& row) { return unless_empty(result.request.devices[row.device].host.cpu); }},
@@ -153,6 +159,11 @@ ReportTable serving_table(const ServingResult& result, ServingForm form) {
        [&](const Row& row) {
          const int64_t clients = result.request.loads[row.load].concurrency;
          return clients > 0 ? ReportValue(clients) : ReportValue();
+       }},
+      {"most_in_flight", "", kCount,
+       [&](const Row& row) {
+         const int64_t most = result.request.loads[row.load].most_in_flight;
+         return most > 0 ? ReportValue(most) : ReportValue();
        }},
       {"requests", "", kCount, [](const Row& row) { return row.requests; }},
       {"prompt_tokens_mean", "", kNumber, [](const Row& row) { return row.prompt_tokens; }},
@@ -165,7 +176,7 @@ ReportTable serving_table(const ServingResult& result, ServingForm form) {
       {"refused", "", kCount, if_simulated([](const Row& row) { return row.forecast.refused; })},
       {"seconds", "", kNumber, if_simulated([](const Row& row) { return row.forecast.seconds; })},
       {"offered_per_s", "", kNumber, if_simulated([](const Row& row) { return row.forecast.offered_per_s; })}};
-  for (const Figure& figure : figures()) {
+  for (const ServingFigure& figure : figures()) {
     columns.push_back({figure.name("", form), figure.title, figure.quantity,
                        if_simulated([of = figure.of](const Row& row) { return of(row.forecast); }), 0});
     if (form == ServingForm::kText) continue;
@@ -191,6 +202,7 @@ ReportTable serving_table(const ServingResult& result, ServingForm form) {
   }
   columns.push_back({"cost_per_million_output_tokens_usd", "USD/M tokens", kMoney,
                      [](const Row& row) { return row.cost_per_million; }});
+  columns.push_back({"cost_per_request_usd", "", kMoney, [](const Row& row) { return row.cost_per_request; }});
   columns.push_back({"engine_unmeasured", "", kText,
                      [](const Row& row) { return unless_empty(unmeasured_in_words(row.unmeasured)); }});
   return table_of<Row>("", result.rows, columns);

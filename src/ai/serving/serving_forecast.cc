@@ -32,7 +32,8 @@ class ServingForecaster {
     ServingRow row;
     row.device = device;
     row.load = load;
-    row.devices = request_.replicas * request_.formats.tensor_parallel;
+    row.devices = (request_.prefill_replicas + request_.replicas) * request_.data_parallel *
+                  request_.pipeline_parallel * request_.formats.tensor_parallel;
     add_lengths(trace, row);
     const auto work = work_of(row, request_.formats.tensor_parallel);
     if (!work) return work.error();
@@ -40,6 +41,11 @@ class ServingForecaster {
     const auto widths = forecast_engine(*request_.profile, *work, on.facts, on.host);
     if (!widths) return widths.error();
     row.unmeasured = widths->unmeasured;
+    if (request_.prefill_replicas > 0 && !(link_bytes_per_s(on) > 0)) {
+      return Error{"unknown-fact",
+                   "how fast keys come from " + printable(on.facts.name) + " to replicas for answers is not known", "",
+                   "bytes per second (--transfer-rate), or a file of facts (--device-file)"};
+    }
     const auto limits = limits_of(*work, on.facts);
     if (!limits) {
       if (limits.error().code != "no-memory") return limits.error();
@@ -53,18 +59,18 @@ class ServingForecaster {
       }
       return row;
     }
-    ServeOptions options;
+    ServeOptions options = options_of(*work, on);
     options.limits = row.limits = *limits;
-    options.replicas = request_.replicas;
-    options.router = request_.router;
     options.concurrency = request_.loads[load].concurrency;
+    options.most_in_flight = request_.loads[load].most_in_flight;
+    const DraftTime draft{request_.draft_tokens, request_.draft_share.value_or(1 / work->layers)};
     const double token = widths->token_log_half_width, first = widths->first_log_half_width;
     std::vector<std::pair<double, ServingSummary*>> errors = {{0, &row.forecast}, {1, &row.slow}, {-1, &row.fast}};
     if (request_.error_half_widths) errors = {{*request_.error_half_widths, &row.forecast}};
     for (const auto& [error, summary] : errors) {
       const StepScale scale{std::exp(error * token), std::exp(error * std::max(token, first))};
       options.front_end = front_end_time(*request_.profile, on.host, scale);
-      const EngineStepTime times(*request_.profile, *work, on.facts, on.host, scale);
+      const EngineStepTime times(*request_.profile, *work, on.facts, on.host, scale, draft);
       auto run = serve(trace, options, times);
       if (!run) return run.error();
       *summary = summarise(trace, options, *run, request_.objectives);
@@ -79,12 +85,14 @@ class ServingForecaster {
                                    "shorter requests, or a larger cache");
         return row;
       }
+      if (is_forecast) row.samples = run->samples;
       if (!is_forecast || !take_) continue;
       if (Status taken = take_(row, trace, *run); !taken) return taken.error();
     }
+    const double price_per_s = on.price_per_hour * static_cast<double>(row.devices) / 3600;
     if (row.forecast.output_tokens_per_s > 0) {
-      row.cost_per_million =
-          on.price_per_hour * static_cast<double>(row.devices) / 3600 / row.forecast.output_tokens_per_s * 1e6;
+      row.cost_per_million = price_per_s / row.forecast.output_tokens_per_s * 1e6;
+      row.cost_per_request = price_per_s / row.forecast.requests_per_s;
     }
     return row;
   }
@@ -95,11 +103,41 @@ class ServingForecaster {
   Result<EngineWork> work_of(const ServingRow& row, int64_t tensor_parallel) const {
     EngineRequest engine = request_.formats;
     engine.tensor_parallel = tensor_parallel;
+    engine.pipeline_stages = request_.pipeline_parallel;
+    if (request_.config.has_moe()) engine.expert_ranks = request_.data_parallel;
     engine.prompt_tokens = std::max<int64_t>(1, std::llround(row.prompt_tokens));
     engine.output_tokens = std::max<int64_t>(1, std::llround(row.output_tokens));
     engine.batch = 2;  // several requests at once
     engine.sampler = sampler_defaults(request_.config);
-    return engine_work(request_.config, engine);
+    auto work = engine_work(request_.config, engine);
+    // Where each rank has a part of each expert, none is busier than the others.
+    if (work && !request_.expert_parallel) work->busiest_rank = 0;
+    return work;
+  }
+
+  // Limits and load apart.
+  ServeOptions options_of(const EngineWork& work, const ServingDevice& on) const {
+    ServeOptions options;
+    options.router = request_.router;
+    options.pipeline_parallel = request_.pipeline_parallel;
+    // Engines without experts have nothing to wait for each other.
+    const bool shares = request_.config.has_moe();
+    options.data_parallel = shares ? request_.data_parallel : 1;
+    const int64_t apart = shares ? 1 : request_.data_parallel;
+    options.replicas = apart * request_.replicas;
+    options.prefill_replicas = apart * request_.prefill_replicas;
+    if (request_.pipeline_parallel > 1) {
+      const StageHop hop = stage_hop(*request_.profile, work, on.facts, on.host);
+      options.hop_s = hop.seconds;
+      options.hop_token_s = hop.token_s;
+    }
+    if (request_.prefill_replicas > 0) options.transfer_token_s = cache_bytes_of(work) / link_bytes_per_s(on);
+    options.idle_w = idle_power_w(work, on.facts);
+    return options;
+  }
+
+  double link_bytes_per_s(const ServingDevice& on) const {
+    return std::isnan(request_.transfer_bytes_per_s) ? on.facts.host_link_bytes_per_s : request_.transfer_bytes_per_s;
   }
 
   Result<EngineLimits> limits_of(const EngineWork& work, const DeviceFacts& facts) const {
@@ -121,10 +159,16 @@ class ServingForecaster {
       limits->step_tokens = *request_.step_tokens;
       if (!request_.max_sequences) limits->max_sequences = std::min(limits->max_sequences, limits->step_tokens);
     }
+    const int64_t each = 1 + request_.draft_tokens;
+    if (!request_.step_tokens) limits->step_tokens = std::max(limits->step_tokens, each * limits->max_sequences);
+    if (!request_.max_sequences) limits->max_sequences = std::min(limits->max_sequences, limits->step_tokens / each);
+    limits->draft_tokens = request_.draft_tokens;
+    limits->acceptance = request_.acceptance;
     if (request_.cache_tokens) limits->cache_tokens = *request_.cache_tokens;
     limits->context_tokens = request_.context_tokens;
     limits->prefix_cache = request_.prefix_cache;
     limits->chunked_prefill = request_.chunked_prefill;
+    limits->receive_steps = request_.receive_steps;
     return limits;
   }
 

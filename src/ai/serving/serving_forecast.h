@@ -27,6 +27,7 @@ struct ServingDevice {
 struct ServingLoad {
   double rate_per_s = kUnknown;  // that was asked for
   int64_t concurrency = 0;       // clients of a closed loop; 0: open
+  int64_t most_in_flight = 0;    // of an open one, as ServeOptions has it
   std::string words;             // "5 requests/s"
   std::function<ServingTrace()> trace;
 };
@@ -41,7 +42,15 @@ struct ServingRequestFor {
   std::optional<int64_t> max_sequences, step_tokens, cache_tokens;
   int64_t context_tokens = 0;  // as EngineLimits has it
   bool prefix_cache = true, chunked_prefill = true;
+  int64_t receive_steps = 1;  // as EngineLimits has it
   int64_t replicas = 1;
+  int64_t data_parallel = 1, pipeline_parallel = 1;  // engines, stages of a replica
+  bool expert_parallel = false;                      // each device holds whole experts, and not a part of each
+  int64_t prefill_replicas = 0;                      // for prompts alone
+  double transfer_bytes_per_s = kUnknown;            // of keys from there; by default the device's way to its host
+  int64_t draft_tokens = 0;                          // guessed in a step
+  double acceptance = 0;                             // as EngineLimits has it
+  std::optional<double> draft_share;  // of a step's time, for each guess; by default one layer's: 1 / layers
   Router router = Router::kLeastLoaded;
   std::vector<LoadObjective> objectives;
   // All times at so many half widths of their 90% interval, above 0 slower, in place of the forecast and both ends.
@@ -51,7 +60,7 @@ struct ServingRequestFor {
 // One service under one load.
 struct ServingRow {
   size_t device = 0, load = 0;  // of the request
-  int64_t devices = 1;          // replicas x tensor_parallel
+  int64_t devices = 1;          // of all replicas
   std::string problem;          // why nothing is simulated: the model doesn't fit, all requests are too long
   int64_t fits_on = 0;          // where it doesn't fit: devices that hold it together; 0: not known
   int64_t requests = 0;
@@ -61,7 +70,9 @@ struct ServingRow {
   // With steps and front end at the ends of the engine's 90% interval; empty where one error was asked for.
   ServingSummary slow, fast;
   double cost_per_million = kUnknown;  // tokens of output, in US dollars, at the forecast's rate
-  uint32_t unmeasured = 0;             // bits of EngineUnmeasured
+  double cost_per_request = kUnknown;
+  std::vector<ServeSample> samples;  // of the forecast
+  uint32_t unmeasured = 0;           // bits of EngineUnmeasured
 };
 
 struct ServingResult {

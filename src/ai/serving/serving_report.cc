@@ -9,7 +9,9 @@
 
 #include "ai/serving/serving_columns.h"
 #include "base/json.h"
+#include "base/statistics.h"
 #include "base/text.h"
+#include "machine/meter/accelerator_power.h"
 
 namespace perfcast::ai {
 namespace {
@@ -35,16 +37,20 @@ bool is_enough(const ServingRow& row) {
 }
 
 std::string count_of(int64_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : std::string_view(what).ends_with("ss") ? "es" : "s");
 }
 
-// "2 x NVIDIA H100", "2 replicas of 4 x ...".
+// "2 x NVIDIA H100", "2 replicas of 4 x ...", "1 replica for prompts and 2 of 4 x ...".
 std::string service_words(const ServingReport& report, const ServingRow& row) {
-  const int64_t shared = report.result.request.formats.tensor_parallel, replicas = report.result.request.replicas;
-  std::string words = shared > 1 ? fmt::format("{} x {}", shared, device_of(report, row).facts.name)
-                                 : device_of(report, row).facts.name;
-  if (replicas > 1) words = fmt::format("{} replicas of {}", replicas, words);
-  return printable(words);
+  const ServingRequestFor& request = report.result.request;
+  const int64_t all = request.replicas + request.prefill_replicas;
+  const std::string& device = device_of(report, row).facts.name;
+  const std::string each = row.devices > all ? fmt::format("{} x {}", row.devices / all, device) : device;
+  if (request.prefill_replicas > 0) {
+    return printable(fmt::format("{} for prompts and {} for answers, each {}",
+                                 count_of(request.prefill_replicas, "replica"), request.replicas, each));
+  }
+  return printable(all > 1 ? fmt::format("{} replicas of {}", all, each) : each);
 }
 
 std::string objectives_words(const ServingRow& row) {
@@ -122,6 +128,26 @@ std::string answer_of_all(const ServingReport& report) {
   return text + "\n";
 }
 
+// How the devices of a replica share its work, where they do.
+std::string parallel_line(const ServingRequestFor& request) {
+  std::vector<std::string> parts;
+  if (request.formats.tensor_parallel > 1) {
+    parts.push_back(fmt::format("{} devices share every layer", request.formats.tensor_parallel));
+  }
+  if (request.pipeline_parallel > 1) parts.push_back(fmt::format("{} stages", request.pipeline_parallel));
+  if (request.data_parallel > 1) {
+    parts.push_back(fmt::format("{} engines{}", request.data_parallel,
+                                !request.config.has_moe() ? " that share nothing"
+                                : request.expert_parallel ? ", each with a part of the experts"
+                                                          : ", each with a part of each expert"));
+  }
+  if (request.draft_tokens > 0) {
+    parts.push_back(fmt::format("{} a step, {} of them right", count_of(request.draft_tokens, "guess"),
+                                percent(request.acceptance, 0)));
+  }
+  return parts.empty() ? "" : "each replica: " + join(parts, "; ") + "\n";
+}
+
 std::string head_lines(const ServingReport& report) {
   const ServingRequestFor& request = report.result.request;
   const EngineProfile& profile = *request.profile;
@@ -140,7 +166,7 @@ std::string head_lines(const ServingReport& report) {
           : devices.front().host.cpu.empty() ? ", host not known"
                                              : ", host " + printable(devices.front().host.cpu);
   if (request.replicas > 1) text += fmt::format("; router {}", name_of(request.router));
-  return text + "\n";
+  return text + "\n" + parallel_line(request);
 }
 
 std::string load_line(const ServingRow& row) {
@@ -149,10 +175,11 @@ std::string load_line(const ServingRow& row) {
 }
 
 std::string limits_line(const EngineLimits& limits) {
-  return fmt::format("each replica: {} sequences and {} tokens a step at the most, a cache of {} tokens{}{}\n",
-                     limits.max_sequences, limits.step_tokens, limits.cache_tokens,
-                     limits.prefix_cache ? "" : ", no prefix cache",
-                     limits.chunked_prefill ? "" : ", prompts in one piece");
+  return fmt::format(
+      "each engine: {} sequences and {} tokens a step at the most, a cache of {} tokens{}{}{}\n", limits.max_sequences,
+      limits.step_tokens, limits.cache_tokens, limits.prefix_cache ? "" : ", no prefix cache",
+      limits.chunked_prefill ? "" : ", prompts in one piece",
+      limits.receive_steps == 1 ? "" : fmt::format("; new requests every {} steps", limits.receive_steps));
 }
 
 std::string single_text(const ServingReport& report) {
@@ -197,6 +224,30 @@ void add_engine_notes(const ServingReport& report, std::vector<std::string>& not
   }
 }
 
+void add_parallel_notes(const ServingReport& report, std::vector<std::string>& notes) {
+  const ServingRequestFor& request = report.result.request;
+  if (request.data_parallel > 1 || request.pipeline_parallel > 1 || request.draft_tokens > 0 ||
+      request.prefill_replicas > 0) {
+    notes.emplace_back(
+        "nobody measured engines that share experts or stages, guess tokens or hand requests over here: their times "
+        "follow from what they compute, read and send, and intervals are no wider for it");
+  }
+  if (request.draft_tokens > 0) {
+    notes.emplace_back("all sequences keep the same number of guesses in a step: their mean");
+  }
+  if (request.prefill_replicas > 0 && std::isnan(request.transfer_bytes_per_s)) {
+    notes.emplace_back("keys go over the devices' way to their hosts (--transfer-rate names another speed)");
+  }
+  for (const ServingRow& row : report.result.rows) {
+    if (std::isnan(row.forecast.energy_j)) continue;
+    const double log_sd = accelerator_power_log_deviation(device_of(report, row).facts.name);
+    notes.push_back(fmt::format(
+        "energy follows from what steps compute and read, and the stated power; within a factor of {:.1f} for 90%",
+        std::exp(kNormal95 * log_sd)));
+    break;
+  }
+}
+
 }  // namespace
 
 ServingReport report_serving(ServingResult result, std::vector<std::string> notes) {
@@ -232,9 +283,8 @@ ServingReport report_serving(ServingResult result, std::vector<std::string> note
     all.emplace_back("layers with a window keep no more than it of a mean request: the cache's size is that of a mean");
   }
   if (report.result.request.config.has_moe()) all.emplace_back("tokens visit experts uniformly");
-  all.emplace_back(
-      "not modelled: speculative decoding, pipeline and expert parallelism, separate pools for prompts and tokens, the "
-      "network between client and server");
+  add_parallel_notes(report, all);
+  all.emplace_back("not modelled: the network between client and server");
   return report;
 }
 
@@ -261,6 +311,14 @@ Json serving_json(const ServingReport& report) {
             {"replicas", request.replicas},
             {"interval", 0.9}};
   if (request.replicas > 1) json["router"] = name_of(request.router);
+  if (request.data_parallel > 1) json["data_parallel"] = request.data_parallel;
+  if (request.expert_parallel) json["expert_parallel"] = true;
+  if (request.pipeline_parallel > 1) json["pipeline_parallel"] = request.pipeline_parallel;
+  if (request.prefill_replicas > 0) json["prefill_replicas"] = request.prefill_replicas;
+  if (request.draft_tokens > 0) {
+    json["draft_tokens"] = request.draft_tokens;
+    json["acceptance_share"] = request.acceptance;
+  }
   Json& rows = json["rows"] = rows_json(serving_table(report.result, ServingForm::kJson));
   for (size_t i = 0; i < report.result.rows.size(); ++i) {
     const std::vector<ObjectiveOutcome>& outcomes = report.result.rows[i].forecast.objectives;

@@ -20,6 +20,8 @@ ServingReport report_serving(ServingResult result, std::vector<std::string> note
 std::string serving_text(const ServingReport& report);
 // A line for each row.
 std::string serving_csv(const ServingReport& report);
+// A page (HTML): times against load, how many requests run and wait over time, and the text.
+std::string serving_page(const ServingReport& report);
 // Schema perfcast.serving/1; absent figures are left out.
 Json serving_json(const ServingReport& report);
 

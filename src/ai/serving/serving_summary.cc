@@ -76,23 +76,24 @@ bool waits_grow(const ServeRun& run, double served_s) {
 
 // Requests wait where an engine can't take more; those that run grow until it does. `served_s`: what one takes from its
 // first step on.
-void judge_pace(const ServeRun& run, double begin_s, double last_sent_s, double served_s, ServingSummary& summary) {
+void judge_pace(const ServeRun& run, const std::vector<double>& came_s, double begin_s, double last_came_s,
+                double served_s, ServingSummary& summary) {
   Crowd inside, waiting;
   for (size_t i = 0; i < run.outcomes.size(); ++i) {
     const RequestOutcome& outcome = run.outcomes[i];
     if (std::isnan(outcome.ready_s) || outcome.refused) continue;
-    inside.came_s.push_back(run.sent_s[i]);
-    waiting.came_s.push_back(outcome.ready_s);
+    inside.came_s.push_back(came_s[i]);
+    waiting.came_s.push_back(outcome.ready_s + (came_s[i] - run.sent_s[i]));
     if (!std::isnan(outcome.last_token_s)) inside.left_s.push_back(outcome.last_token_s);
     if (!std::isnan(outcome.scheduled_s)) waiting.left_s.push_back(outcome.scheduled_s);
   }
   for (auto* times : {&inside.came_s, &inside.left_s, &waiting.came_s, &waiting.left_s}) {
     std::sort(times->begin(), times->end());
   }
-  const double half_s = (last_sent_s - begin_s) / 2;
+  const double half_s = (last_came_s - begin_s) / 2;
   const double by_chance = kChance * std::sqrt(summary.offered_per_s * half_s);
   const auto growth_of = [&](const Crowd& crowd) {
-    const double growth = crowd.growth_per_s(begin_s + half_s, last_sent_s);
+    const double growth = crowd.growth_per_s(begin_s + half_s, last_came_s);
     return growth > kLeastGrowth * summary.offered_per_s && growth * half_s > by_chance ? growth : 0;
   };
   summary.growth_per_s = growth_of(inside);
@@ -124,15 +125,17 @@ ServingSummary summarise(const ServingTrace& trace, const ServeOptions& options,
   std::vector<double> first, further, whole, queued, served;
   LoadResult judged;  // as a measured run has it
   judged.settings.tokens = true;
-  double begin_s = kUnknown, end_s = kUnknown, last_sent_s = kUnknown, output = 0, prompt = 0;
+  double begin_s = kUnknown, end_s = kUnknown, last_came_s = kUnknown, output = 0, prompt = 0;
+  std::vector<double> came_s = run.sent_s;  // to the client, which may have held it back
   for (size_t i = 0; i < trace.requests.size(); ++i) {
     const ServingRequest& request = trace.requests[i];
     const RequestOutcome& outcome = run.outcomes[i];
     const double sent_s = run.sent_s[i];
     if (std::isnan(sent_s)) continue;  // cut off before it came
     ++summary.requests;
-    begin_s = std::fmin(begin_s, sent_s);
-    last_sent_s = std::fmax(last_sent_s, sent_s);
+    if (options.most_in_flight > 0 && request.after < 0) came_s[i] = request.arrival_s;
+    begin_s = std::fmin(begin_s, came_s[i]);
+    last_came_s = std::fmax(last_came_s, came_s[i]);
     summary.refused += outcome.refused ? 1 : 0;
     if (outcome.refused || std::isnan(outcome.last_token_s)) continue;
     ++summary.finished;
@@ -176,16 +179,23 @@ ServingSummary summarise(const ServingTrace& trace, const ServeOptions& options,
   if (run.counts.busy_s > 0) {
     summary.mean_running = run.counts.running_seconds / run.counts.busy_s;
     summary.mean_cache_use = run.counts.used_block_seconds / run.counts.busy_s / as_double(run.cache_blocks);
-    summary.busy_share = run.counts.busy_s / (run.end_s - begin_s) / as_double(options.replicas);
+    summary.busy_share = run.counts.busy_s / (run.end_s - begin_s) / as_double(options.engines());
+  }
+  const double idle_s = std::max(0.0, as_double(options.engines()) * (run.end_s - begin_s) - run.counts.busy_s);
+  summary.energy_j = run.counts.joules + options.idle_w * idle_s;
+  if (summary.finished > 0) {
+    summary.power_w = summary.energy_j / (run.end_s - begin_s);
+    summary.energy_per_request_j = summary.energy_j / as_double(summary.finished);
+    summary.energy_per_token_j = summary.energy_j / output;
   }
   summary.most_cache_use = as_double(run.counts.most_used_blocks) / as_double(run.cache_blocks);
   const double prompts = run.counts.prompt_tokens + run.counts.cached_tokens;
   summary.cached_prompt_share = prompts > 0 ? run.counts.cached_tokens / prompts : 0;
   summary.preemptions = run.counts.preemptions;
   summary.most_waiting = run.counts.most_waiting;
-  const bool is_open = options.concurrency == 0 && last_sent_s > begin_s;
-  summary.offered_per_s = is_open ? as_double(summary.requests - 1) / (last_sent_s - begin_s) : kUnknown;
-  if (is_open && summary.finished > 0) judge_pace(run, begin_s, last_sent_s, served_s, summary);
+  const bool is_open = options.concurrency == 0 && last_came_s > begin_s;
+  summary.offered_per_s = is_open ? as_double(summary.requests - 1) / (last_came_s - begin_s) : kUnknown;
+  if (is_open && summary.finished > 0) judge_pace(run, came_s, begin_s, last_came_s, served_s, summary);
   return summary;
 }
 

@@ -7,6 +7,7 @@
 
 #include "ai/load/load_objective.h"
 #include "ai/serving/serve.h"
+#include "base/unknown.h"
 
 namespace perfcast::ai {
 
@@ -33,9 +34,12 @@ struct ServingSummary {
   // tokens of any request.
   Percentiles first_token, further_token, whole, queued;
   double gap_p50_s = 0, gap_p95_s = 0, gap_p99_s = 0;
-  double mean_running = 0, busy_share = 0;  // of a replica, while it works; of all replicas, over all the time
+  double mean_running = 0, busy_share = 0;  // of an engine, while it works; of all engines, over all the time
   double mean_cache_use = 0, most_cache_use = 0, cached_prompt_share = 0;
   int64_t preemptions = 0, most_waiting = 0;
+  // Of all devices, from the first request to the last token; NaN: not known.
+  double energy_j = kUnknown, power_w = kUnknown;
+  double energy_per_request_j = kUnknown, energy_per_token_j = kUnknown;  // finished ones, tokens of output
   Pace pace = Pace::kNotAsked;
   double growth_per_s = 0;  // of requests that wait or run, where it falls behind
   std::vector<ObjectiveOutcome> objectives;

@@ -1,14 +1,14 @@
 // perfcast llm serve-sim: what a service of a language model delivers under a load.
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 
-#include "ai/llm/model_catalogue.h"
+#include "ai/serving/measured_forecast.h"
+#include "ai/serving/serving_events.h"
 #include "ai/serving/serving_report.h"
-#include "base/csv.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -21,131 +21,85 @@
 namespace perfcast::cli {
 namespace {
 
-// Those with a price of their own; all, where a price is for all or none is given.
-std::vector<std::string> devices_with_prices(const std::vector<std::string>& prices, const ai::DeviceProvider& all) {
-  std::vector<std::string> names;
-  for (const std::string& text : list_of(prices)) {
-    const size_t equals = text.rfind('=');
-    if (equals == std::string::npos) return all.names();
-    names.push_back(text.substr(0, equals));
+constexpr int64_t kMostInFlight = 10'000'000;
+constexpr size_t kMostStepsBytes = size_t{4} << 20;
+
+Result<ai::MeasuredSteps> measured_steps(const ServingArguments& arguments) {
+  if (!arguments.model.empty()) {
+    return usage_error("bad-usage", "a model, and a file of steps that says which it is", "--system", "one of both");
   }
-  return names.empty() ? all.names() : names;
+  Status unused = check_unused(
+      *arguments.verb, "a system whose steps were measured",
+      {"--on", "--device-file", "--engine", "--host", "--tensor-parallel", "--data-parallel", "--pipeline-parallel",
+       "--expert-parallel", "--prefill-replicas", "--speculative", "--link", "--price"},
+      "a MODEL in the place of --system");
+  if (!unused) return unused.error();
+  const auto text = read_file(arguments.system, kMostStepsBytes);
+  if (!text) return as_named_file(text.error(), true);
+  return ai::parse_measured_steps(*text, arguments.system);
 }
-
-Status take_devices(const ServingArguments& arguments, const ai::EngineTerms& engine, ai::ServingRequestFor& request) {
-  const auto provider = open_devices(arguments.device_file);
-  if (!provider) return provider.error();
-  const bool is_any = arguments.any_device && arguments.on.empty();
-  auto devices = named_devices(**provider, is_any ? devices_with_prices(arguments.prices, **provider) : arguments.on);
-  if (!devices) return devices.error();
-  for (ai::ForecastDevice& device : *devices) device.terms.engine = engine;
-  if (Status taken = take_values(arguments.prices, "--price", **provider, *devices, &ai::DeviceTerms::price_per_hour);
-      !taken) {
-    return taken;
-  }
-  if (Status taken = take_hosts(arguments.engine.hosts, **provider, *devices); !taken) return taken;
-  for (const ai::ForecastDevice& device : *devices) {
-    request.devices.push_back({device.model->device(), device.terms.engine.host, device.terms.price_per_hour});
-  }
-  return {};
-}
-
-Status take_formats(const ServingArguments& arguments, ai::ServingRequestFor& request) {
-  ai::LlmWorkload formats;
-  if (Status taken = take_precision(request.config, arguments.precision, formats); !taken) return taken;
-  request.formats.weights = formats.weights;
-  request.formats.activations = formats.activations;
-  request.formats.kv = formats.kv;
-  request.formats.weight_bits_per_value = formats.weight_bits_per_value;
-  request.formats.tensor_parallel = formats.tensor_parallel;
-  return {};
-}
-
-}  // namespace
-
-Result<ai::ServingRequestFor> serving_request_of(const ServingArguments& arguments) {
-  ai::ServingRequestFor request;
-  if (arguments.model.empty()) {
-    return usage_error(
-        "bad-usage", "no model is named", arguments.command,
-        "a built-in name (perfcast llm analyze --list), a config.json, a folder with one, or a GGUF file");
-  }
-  const auto config = ai::load_model(arguments.model);
-  if (!config) return as_named_file(config.error(), true);
-  request.config = *config;
-  if (Status taken = take_formats(arguments, request); !taken) return taken.error();
-  const auto engine = engine_of(arguments.engine);
-  if (!engine) return engine.error();
-  if (!engine->profile) {
-    return usage_error("bad-usage", "a service without an engine", "--engine",
-                       "an engine; perfcast llm forecast --engine none has kernels alone");
-  }
-  request.profile = engine->profile;
-  const auto router = ai::router_from(arguments.router);
-  if (!router) return router.error();
-  request.router = *router;
-  for (const std::string& text : arguments.objectives) {
-    auto objective = ai::parse_load_objective(text, "--objective");
-    if (!objective) return objective.error();
-    request.objectives.push_back(*std::move(objective));
-  }
-  request.max_sequences = arguments.max_sequences;
-  request.step_tokens = arguments.step_tokens;
-  request.cache_tokens = arguments.cache_tokens;
-  request.context_tokens = arguments.context_tokens.value_or(0);
-  request.prefix_cache = !arguments.no_prefix_cache;
-  request.chunked_prefill = !arguments.whole_prompts;
-  request.replicas = arguments.replicas;
-  if (Status taken = take_devices(arguments, *engine, request); !taken) return taken.error();
-  return request;
-}
-
-Status check_serving(const ServingArguments& arguments, const CommonOptions& common) {
-  if (arguments.csv && common.json) return usage_error("bad-usage", "two formats at once", "--csv", "--csv or --json");
-  if (Status there = check_named_file("--device-file", arguments.device_file); !there) return there;
-  if (arguments.shape.shared_tokens > 0 &&
-      static_cast<double>(arguments.shape.shared_tokens) > arguments.shape.prompt_tokens) {
-    return usage_error("bad-usage", "a shared prefix that is longer than a prompt", "--shared-prefix",
-                       "at most --prompt-tokens, " + csv_number(arguments.shape.prompt_tokens));
-  }
-  return {};
-}
-
-namespace {
 
 Status check_request(const ServingArguments& arguments, const CommonOptions& common) {
   if (Status fine = check_serving(arguments, common); !fine) return fine;
-  if (!arguments.request_times.empty() && arguments.request_times == common.output) {
-    return usage_error("bad-usage", "requests and the result go to one place", "--request-times", "another file");
+  const std::pair<const char*, std::string> files[] = {{"--request-times", arguments.request_times},
+                                                       {"--events", arguments.events},
+                                                       {"--report", arguments.report},
+                                                       {"-o", common.output}};
+  for (const auto& [option, file] : files) {
+    if (Status fits = check_output_file(option, file); !fits) return fits;
+    const auto same = std::count_if(std::begin(files), std::end(files),
+                                    [&, &file = file](const auto& other) { return other.second == file; });
+    if (!file.empty() && same > 1) {
+      return usage_error("bad-usage", "two results go to one place", option, "another file");
+    }
+    if (!file.empty() && (file == arguments.trace || file == arguments.device_file)) {
+      return usage_error("bad-usage", "'" + printable(file) + "' is read, too", option, "another file");
+    }
   }
-  return check_output_file("--request-times", arguments.request_times);
+  return {};
 }
 
 int run_serving(const CommandContext& context, const ServingArguments& arguments) {
   const CommonOptions& common = context.options;
   if (Status fine = check_request(arguments, common); !fine) return report_error(fine.error(), common);
-  auto request = serving_request_of(arguments);
-  if (!request) return report_error(request.error(), common);
   std::vector<std::string> notes;
+  std::optional<ai::MeasuredSteps> steps;
+  Result<ai::ServingRequestFor> request = ai::ServingRequestFor();
+  if (arguments.system.empty()) {
+    request = serving_request_of(arguments);
+  } else {
+    auto read = measured_steps(arguments);
+    if (!read) return report_error(read.error(), common);
+    steps = *std::move(read);
+    if (Status taken = take_service(arguments, *request); !taken) return report_error(taken.error(), common);
+    ai::take_engine(*steps, *request);
+    notes.push_back("steps are measured, by perfcast bench serve --calibrate; an interval is of what " +
+                    std::to_string(steps->checked_steps) + " other steps differed by");
+  }
+  if (!request) return report_error(request.error(), common);
   ServingLoads loads(arguments, common.seed);
   if (Status read = loads.read(request->loads, notes); !read) return report_error(read.error(), common);
   std::string times;
-  ai::TakeRun take;
   const ai::ServingRequestFor asked = *request;
-  if (!arguments.request_times.empty()) {
-    take = [&](const ai::ServingRow& row, const ai::ServingTrace& trace, const ai::ServeRun& run) -> Status {
-      times += ai::request_times_csv(asked, row, trace, run, times.empty());
-      return {};
-    };
-  }
-  auto result = ai::forecast_serving(*std::move(request), take);
+  ai::ServingEvents events(asked);
+  const ai::TakeRun take = [&](const ai::ServingRow& row, const ai::ServingTrace& trace,
+                               const ai::ServeRun& run) -> Status {
+    if (!arguments.request_times.empty()) times += ai::request_times_csv(asked, row, trace, run, times.empty());
+    if (!arguments.events.empty()) events.add(row, trace, run);
+    return {};
+  };
+  auto result = steps ? ai::forecast_measured(*steps, *std::move(request), take)
+                      : ai::forecast_serving(*std::move(request), take);
   if (!result) return report_error(as_usage(with_option_names(result.error(), *arguments.verb)), common);
-  if (!arguments.request_times.empty()) {
-    if (Status written = write_file_atomically(arguments.request_times, times); !written) {
-      return report_error(written.error(), common);
-    }
-  }
   const ai::ServingReport report = ai::report_serving(*std::move(result), std::move(notes));
+  const std::pair<std::string, std::function<std::string()>> files[] = {
+      {arguments.request_times, [&] { return std::move(times); }},
+      {arguments.events, [&] { return events.take(); }},
+      {arguments.report, [&] { return ai::serving_page(report); }}};
+  for (const auto& [file, text] : files) {
+    if (file.empty()) continue;
+    if (Status written = write_file_atomically(file, text()); !written) return report_error(written.error(), common);
+  }
   if (arguments.csv && !common.quiet) {
     for (const std::string& note : report.notes) std::fprintf(stderr, "note: %s\n", printable(note).c_str());
   }
@@ -155,31 +109,6 @@ int run_serving(const CommandContext& context, const ServingArguments& arguments
                       common);
 }
 
-}  // namespace
-
-void add_serving_engine_options(CLI::App& verb, ServingArguments& arguments) {
-  add_advanced(verb, "--router", arguments.router, "NAME",
-               "How requests find a replica: round-robin, least-loaded or prefix-aware.")
-      ->capture_default_str();
-  add_advanced(verb, "--max-sequences", arguments.max_sequences, "N",
-               "Sequences that an engine runs at once. By default 256.")
-      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}));
-  add_advanced(verb, "--step-tokens", arguments.step_tokens, "N",
-               "Tokens of a step at the most. By default the engine's own for the device.")
-      ->check(CLI::Range(int64_t{1}, kMostServingTokens));
-  add_advanced(verb, "--cache-tokens", arguments.cache_tokens, "N",
-               "Tokens that fit the cache of an engine. By default what its devices have room for.")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
-  add_advanced(verb, "--context-tokens", arguments.context_tokens, "N",
-               "Longer requests are refused. By default what the cache holds.")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
-  add_advanced(verb, "--no-prefix-cache", arguments.no_prefix_cache, "Computes prefixes anew for each request.");
-  add_advanced(verb, "--whole-prompts", arguments.whole_prompts,
-               "Computes each prompt in one step of its own; sequences that generate wait meanwhile.");
-}
-
-namespace {
-
 void add_service_options(CLI::App& verb, ServingArguments& arguments) {
   add_basic(verb, "--replicas", arguments.replicas, "N", "Engines that share the load.")
       ->check(CLI::Range(int64_t{1}, int64_t{10000}))
@@ -187,6 +116,30 @@ void add_service_options(CLI::App& verb, ServingArguments& arguments) {
   add_basic(verb, "--tensor-parallel", arguments.precision.tensor_parallel, "N", "Devices that share every layer.")
       ->check(CLI::Range(int64_t{1}, int64_t{1024}))
       ->capture_default_str();
+  add_advanced(verb, "--data-parallel", arguments.data_parallel, "N",
+               "Engines of a replica. Those of a mixture of experts share its experts, and step together.")
+      ->check(CLI::Range(int64_t{1}, int64_t{1024}))
+      ->capture_default_str();
+  add_advanced(verb, "--expert-parallel", arguments.expert_parallel,
+               "Each device holds whole experts, in the place of a part of each.");
+  add_advanced(verb, "--pipeline-parallel", arguments.pipeline_parallel, "N",
+               "Stages of a replica, each with a part of the layers.")
+      ->check(CLI::Range(int64_t{1}, int64_t{1024}))
+      ->capture_default_str();
+  add_advanced(verb, "--prefill-replicas", arguments.prefill_replicas, "N",
+               "So many replicas compute prompts alone and hand requests over to the others.")
+      ->check(CLI::Range(int64_t{1}, int64_t{10000}));
+  add_advanced(
+      verb, "--transfer-rate", arguments.transfer_gb_per_s, "GB/S",
+      "Gigabytes of keys and values that each device sends from there in a second. By default as fast as to its "
+      "host.")
+      ->check(CLI::Range(1e-3, 1e6));
+  add_advanced(
+      verb, "--speculative", arguments.speculative, "K,A[,T]",
+      "Guesses K tokens of each sequence in a step. A is the share of guesses that are right, T the share of a "
+      "step's time that a guess takes: by default one layer's.")
+      ->take_all()
+      ->allow_extra_args(false);
   add_serving_engine_options(verb, arguments);
   add_basic(verb, "--objective", arguments.objectives, "LIMITS",
             "Says which share of requests keeps these limits, and the goodput: ttft=2s,tpot=200ms,share=99%.")
@@ -215,13 +168,23 @@ void add_llm_serving_command(CLI::App& llm, CommandContext& context) {
   add_basic(*verb, "--on", arguments->on, "DEVICE,...", "The devices of the service, by name, such as A100-80GB,H100.");
   add_advanced(*verb, "--device-file", arguments->device_file, "FILE",
                "Adds the facts of more devices from this file (JSON).");
+  add_advanced(*verb, "--system", arguments->system, "FILE",
+               "In place of MODEL and --on: steps measured by perfcast bench serve --calibrate FILE.");
   add_serving_load_options(*verb, *arguments);
+  add_advanced(
+      *verb, "--most-in-flight", arguments->in_flight, "N",
+      "Clients send no more than so many requests at once; further ones wait there, and come when one has ended.")
+      ->check(CLI::Range(int64_t{1}, kMostInFlight));
   add_service_options(*verb, *arguments);
   add_engine_option(*verb, arguments->engine);
   add_host_option(*verb, arguments->engine);
   add_llm_precision_options(*verb, arguments->precision);
   add_advanced(*verb, "--request-times", arguments->request_times, "FILE",
                "Writes each request's times into this file (CSV).");
+  add_advanced(*verb, "--events", arguments->events, "FILE",
+               "Writes what each request did when, for ui.perfetto.dev (JSON).");
+  add_basic(*verb, "--report", arguments->report, "FILE",
+            "Writes a page (HTML): times against load, and how many requests run and wait.");
   add_advanced(*verb, "--csv", arguments->csv, "Prints one line of CSV for each device and load.");
   add_common_options(*verb, context, kQuietOption | kSeedOption);
   verb->callback(

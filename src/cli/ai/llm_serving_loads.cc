@@ -52,10 +52,18 @@ Status ServingLoads::read(std::vector<ai::ServingLoad>& loads, std::vector<std::
     return usage_error("bad-usage", "a rate of arrivals, and clients that wait for their answers", "--concurrency",
                        "--rate or --concurrency");
   }
+  const int64_t in_flight = arguments_.in_flight;
+  if (!clients->empty() && in_flight > 0) {
+    return usage_error("bad-usage", "clients of a closed loop, and a limit on requests that are under way",
+                       "--most-in-flight", "--rate or a trace with it");
+  }
   if (Status read = read_trace(rates->empty() && clients->empty(), notes); !read) return read;
+  const std::string limited = in_flight > 0 ? ", at most " + std::to_string(in_flight) + " under way" : "";
   for (const double rate : *rates) {
     loads.push_back(
-        {.rate_per_s = rate, .words = rate_words(rate), .trace = [this, rate] { return trace_at(rate, 0, 0); }});
+        {.rate_per_s = rate, .most_in_flight = in_flight, .words = rate_words(rate) + limited, .trace = [this, rate] {
+           return trace_at(rate, 0, 0);
+         }});
   }
   for (const int64_t count : *clients) {
     loads.push_back({.concurrency = count,
@@ -63,8 +71,9 @@ Status ServingLoads::read(std::vector<ai::ServingLoad>& loads, std::vector<std::
                      .trace = [this, count] { return trace_at(0, count, 0); }});
   }
   if (loads.empty()) {
-    loads.push_back(
-        {.words = "the requests of " + printable(arguments_.trace), .trace = [this] { return trace_at(0, 0, 0); }});
+    loads.push_back({.most_in_flight = in_flight,
+                     .words = "the requests of " + printable(arguments_.trace) + limited,
+                     .trace = [this] { return trace_at(0, 0, 0); }});
   }
   return check_prefixes(loads);
 }

@@ -19,7 +19,8 @@ struct ServingLoadArguments {
   std::string trace;
   std::vector<std::string> rates, clients;
   ai::TraceShape shape;
-  int64_t requests = 0;  // 0: by the load
+  int64_t requests = 0;   // 0: by the load
+  int64_t in_flight = 0;  // that clients of an open load send at most; 0: any
   const CLI::App* verb = nullptr;
   const char* command = "perfcast llm serve-sim";  // that errors name
 };

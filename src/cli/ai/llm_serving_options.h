@@ -16,13 +16,14 @@
 namespace perfcast::cli {
 
 struct ServingArguments : ServingLoadArguments {
-  std::string model, device_file, request_times, router = "least-loaded";
-  std::vector<std::string> on, prices, objectives;
+  std::string model, device_file, system, request_times, events, report, router = "least-loaded";
+  std::vector<std::string> on, prices, objectives, speculative;
   EngineArguments engine;
   LlmPrecisionArguments precision;
-  int64_t replicas = 1;
+  int64_t replicas = 1, prefill_replicas = 0, data_parallel = 1, pipeline_parallel = 1, receive_steps = 1;
+  std::optional<double> transfer_gb_per_s;
   std::optional<int64_t> max_sequences, step_tokens, cache_tokens, context_tokens;
-  bool no_prefix_cache = false, whole_prompts = false, csv = false;
+  bool no_prefix_cache = false, whole_prompts = false, expert_parallel = false, csv = false;
   bool any_device = false;  // without --on: those with a price of their own, or all
 
   bool given(const char* option) const { return verb->count(option) > 0; }
@@ -32,6 +33,8 @@ struct ServingArguments : ServingLoadArguments {
 void add_serving_engine_options(CLI::App& verb, ServingArguments& arguments);
 // "bad-usage": two formats at once, a shared prefix that is longer than a prompt, a file of devices that isn't there.
 Status check_serving(const ServingArguments& arguments, const CommonOptions& common);
+// What holds of a service, whatever runs it: router, objectives, limits. "bad-usage" names the option.
+Status take_service(const ServingArguments& arguments, ai::ServingRequestFor& request);
 // All but the loads. "bad-usage" names the option; errors of load_model() and open_devices().
 Result<ai::ServingRequestFor> serving_request_of(const ServingArguments& arguments);
 

@@ -28,6 +28,28 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   ServeOptions options;
   options.limits.cache_tokens = 2048;
+  switch (size % 6) {  // one shape of service for each
+    case 1:
+      options.data_parallel = 3;
+      break;
+    case 2:
+      options.pipeline_parallel = 3;
+      break;
+    case 3:
+      options.prefill_replicas = 2;
+      options.transfer_token_s = 1e-6;
+      break;
+    case 4:
+      options.limits.draft_tokens = 3;
+      options.limits.acceptance = 0.6;
+      break;
+    case 5:
+      options.most_in_flight = 2;
+      options.front_end.token_s = 1e-4;
+      break;
+    default:
+      break;
+  }
   const auto run = serve(read->trace, options, SteadyTime());
   if (!run) std::abort();
   if (run->finished + run->refused != static_cast<int64_t>(read->trace.requests.size())) std::abort();
