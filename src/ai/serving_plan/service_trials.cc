@@ -112,6 +112,10 @@ Result<ServiceTrial> ServiceTrials::run(const ServiceKind& kind, int64_t replica
   load.rate_per_s = asked.rate_per_s * factor;
   load.words = asked.words;
   if (asked.concurrency > 0) load.concurrency = std::max<int64_t>(1, std::llround(factor * real_of(asked.concurrency)));
+  if (asked.most_in_flight > 0) {
+    const double part = real_of(simulated) / real_of(replicas);
+    load.most_in_flight = std::max<int64_t>(1, std::llround(part * real_of(asked.most_in_flight)));
+  }
   const bool is_rough = extent == TrialExtent::kRough;
   int64_t requests = requests_for(factor, replicas, extent);
   if (extent == TrialExtent::kWhole && !asked.requests) {
