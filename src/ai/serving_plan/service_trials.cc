@@ -13,7 +13,7 @@ namespace {
 // Requests of one simulation: long enough to see a queue grow, and short enough to try many services.
 constexpr double kUsualSeconds = 300, kUsualRounds = 20;
 constexpr double kLeastRequests = 1000, kMostRequests = 6000, kMostOfClients = 100'000;
-constexpr int64_t kMostAfterDoubling = 200'000;
+constexpr int64_t kMostAfterDoubling = 50'000;
 constexpr int64_t kRoughRequests = 800, kRoughRounds = 4;
 constexpr int64_t kAloneRequests = 100;
 constexpr double kChance = 3;  // standard deviations of a share that so few requests know
@@ -112,6 +112,10 @@ Result<ServiceTrial> ServiceTrials::run(const ServiceKind& kind, int64_t replica
   load.rate_per_s = asked.rate_per_s * factor;
   load.words = asked.words;
   if (asked.concurrency > 0) load.concurrency = std::max<int64_t>(1, std::llround(factor * real_of(asked.concurrency)));
+  if (asked.most_in_flight > 0) {
+    const double part = real_of(simulated) / real_of(replicas);
+    load.most_in_flight = std::max<int64_t>(1, std::llround(part * real_of(asked.most_in_flight)));
+  }
   const bool is_rough = extent == TrialExtent::kRough;
   int64_t requests = requests_for(factor, replicas, extent);
   if (extent == TrialExtent::kWhole && !asked.requests) {
@@ -124,6 +128,9 @@ Result<ServiceTrial> ServiceTrials::run(const ServiceKind& kind, int64_t replica
       requests = std::max(requests, static_cast<int64_t>(std::min(limit, times * real_of(part->second.row.requests))));
     }
   }
+  int64_t& needed = needed_[{kind.device, kind.tensor_parallel}];
+  const bool may_be_longer = !is_rough && !asked.is_recorded && !asked.requests;
+  if (may_be_longer) requests = std::max(requests, needed);
   for (;; requests *= 2) {
     ServingTrace trace = asked.trace(factor, requests);
     if (!asked.is_recorded) truncate(trace, requests);
@@ -133,9 +140,8 @@ Result<ServiceTrial> ServiceTrials::run(const ServiceKind& kind, int64_t replica
     if (!trial) return trial.error();
     const ServingSummary& summary = trial->row.forecast;
     const bool is_too_short = trial->problem.empty() && summary.pace == Pace::kTooShort;
-    const bool may_grow =
-        !is_rough && !asked.is_recorded && !asked.requests && had == requests && 2 * requests <= kMostAfterDoubling;
-    if (is_too_short && may_grow) continue;
+    if (is_too_short && may_be_longer && had == requests && 2 * requests <= kMostAfterDoubling) continue;
+    if (!is_too_short && extent == TrialExtent::kPart && had == requests) needed = std::max(needed, requests);
     if (trial->problem.empty()) {
       const bool is_judged = !summary.objectives.empty();
       // A load that can't be longer ends when it ends; a rough look need not see to the end.

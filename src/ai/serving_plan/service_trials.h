@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "ai/serving_plan/serving_plan.h"
 #include "base/result.h"
@@ -60,6 +61,8 @@ class ServiceTrials {
   using Key = std::tuple<size_t, int64_t, int64_t, double, double, TrialExtent>;
   const ServingPlanRequest& request_;
   std::map<Key, ServiceTrial> known_;
+  // Of a device and a degree: requests that told whether it keeps up. Others of its services begin with as many.
+  std::map<std::pair<size_t, int64_t>, int64_t> needed_;
   int64_t simulations_ = 0;
 };
 

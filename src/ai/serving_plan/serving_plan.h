@@ -22,6 +22,7 @@ namespace perfcast::ai {
 struct PlanLoad {
   double rate_per_s = kUnknown;  // requests that come each second, in the mean; NaN of a closed loop
   int64_t concurrency = 0;       // clients of a closed loop; 0: open
+  int64_t most_in_flight = 0;    // of an open one, as ServeOptions has it
   std::string words = {};        // "20 requests/s"
   // How many requests a simulation has: a number that was asked for, else by the load.
   std::optional<int64_t> requests = {};

@@ -90,6 +90,7 @@ Result<ai::PlanLoad> ServingLoads::read_one(std::vector<std::string>& notes) {
   const int64_t clients = loads.front().concurrency;
   ai::PlanLoad load{.rate_per_s = rate, .concurrency = clients, .words = loads.front().words, .trace = {}};
   if (arguments_.requests > 0) load.requests = arguments_.requests;
+  load.most_in_flight = arguments_.in_flight;
   if (clients == 0 && !(rate > 0)) {
     load.is_recorded = true;
     double last_s = 0;

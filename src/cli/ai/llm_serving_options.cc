@@ -48,7 +48,7 @@ Status take_devices(const ServingArguments& arguments, const ai::EngineTerms& en
 
 // "4,0.7" or "4,0.7,0.05".
 Status take_speculative(const ServingArguments& arguments, ai::ServingRequestFor& request) {
-  if (!arguments.given("--speculative")) return {};
+  if (arguments.speculative.empty()) return {};
   std::vector<double> numbers;
   for (const std::string& text : list_of(arguments.speculative)) numbers.push_back(parse_number(text).value_or(NAN));
   const bool fine = (numbers.size() == 2 || numbers.size() == 3) && numbers[0] >= 1 && numbers[0] <= kMostDrafts &&
