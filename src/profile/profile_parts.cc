@@ -85,8 +85,8 @@ Result<Profile> profile_of_part(const Profile& profile, const std::string& progr
 }
 
 bool is_serious(const ProfileWarning& warning) {
-  constexpr std::array<const char*, 5> kNotes = {"too-short", "noisy-host", "left-behind", "multiplexed",
-                                                 "wider-vectors"};
+  constexpr std::array<const char*, 6> kNotes = {"too-short",   "noisy-host",    "left-behind",
+                                                 "multiplexed", "wider-vectors", "kernels-compiled"};
   return std::none_of(kNotes.begin(), kNotes.end(), [&](const char* code) { return warning.code == code; });
 }
 

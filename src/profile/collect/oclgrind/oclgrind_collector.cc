@@ -200,7 +200,7 @@ CollectResult OclgrindCollector::collect(const CollectRequest& request) {
     counted += static_cast<double>(kernel.launches.size());
   }
   result.record = {name(), version(), outcome->wall_s, "ok",
-                   fmt::format("{} kernel{}, {:.0f} launches, of which {:.0f} were counted", result.kernels.size(),
+                   fmt::format("{} kernel{}; launches {:.0f}, counted {:.0f}", result.kernels.size(),
                                result.kernels.size() == 1 ? "" : "s", launches, counted)};
   warn_of_errors(*counts, result);
   if (counts->cut) warn_of_cut(*counts, limit_s, result);

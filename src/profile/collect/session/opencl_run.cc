@@ -95,4 +95,12 @@ Result<OpenclRun> collect_kernels(Collector& collector, CollectRequest request, 
                    kAnyDevice, is_asked_for || native == nullptr || so_far.ok());
 }
 
+ProfileWarning kernels_compiled_note() {
+  return {
+      "kernels-compiled",
+      "the first native run was much slower than the next one: it compiled the OpenCL kernels. Native times are those "
+      "of the first run",
+      "the same command again: compiled kernels are kept"};
+}
+
 }  // namespace perfcast

@@ -32,4 +32,7 @@ struct OpenclRun {
 Result<OpenclRun> collect_kernels(Collector& collector, CollectRequest request, bool is_asked_for,
                                   const Profile& so_far, const Collection* native);
 
+// In the place of "work-done-once": what made the first native run slower than the next.
+ProfileWarning kernels_compiled_note();
+
 }  // namespace perfcast

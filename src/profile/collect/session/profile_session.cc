@@ -210,6 +210,9 @@ Status Session::run_kernels() {
     profile_.signal = run->found->signal;
   }
   profile_.kernels = std::move(run->found->kernels);
+  for (ProfileWarning& warning : profile_.warnings) {
+    if (warning.code == "work-done-once") warning = kernels_compiled_note();
+  }
   take(*run->found);
   skipped_.erase(collectors_.kernels->name());
   return {};
@@ -238,12 +241,12 @@ Status Session::run_instrumented() {
   } else if (request_.input != nullptr && !request_.input->repeatable()) {
     skip(instrumenter->name(), "skipped", "the piped input is too large to be kept for another run");
     return {};
-  } else if (native_ && warns_of(*native_, "work-done-once")) {
-    skip(instrumenter->name(), "skipped", "later runs find the program's work done");
-    return {};
   } else if (!profile_.kernels.empty()) {
     skip(instrumenter->name(), "skipped",
          "the program's work is in OpenCL kernels, which oclgrind counted; an emulated CPU would mostly compile them");
+    return {};
+  } else if (native_ && warns_of(*native_, "work-done-once")) {
+    skip(instrumenter->name(), "skipped", "later runs find the program's work done");
     return {};
   } else if (!program_.sanitizer.empty()) {
     profile_.warnings.push_back(sanitizer_warning(program_));
