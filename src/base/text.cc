@@ -11,6 +11,7 @@
 #include <numeric>
 #include <span>
 
+#include "base/significant.h"
 #include "base/text_width.h"
 
 namespace perfcast {
@@ -284,7 +285,7 @@ std::string human_number(double value) {
     scaled /= 1000;
     ++step;
   }
-  return fmt::format("{:.3g}{}", scaled, kSuffixes[step]);
+  return fmt::format("{}{}", significant(scaled, 3), kSuffixes[step]);
 }
 
 namespace {
@@ -299,10 +300,10 @@ std::string human_seconds(double seconds) {
   const double magnitude = std::abs(seconds);
   if (magnitude >= kManyDays_s) return fmt::format("{:.{}f} d", seconds / kDay_s, magnitude < 100 * kDay_s ? 1 : 0);
   if (magnitude >= 100) return fmt::format("{:.0f} s", seconds);
-  if (magnitude >= 0.9995 || magnitude == 0) return fmt::format("{:.3g} s", seconds);
-  if (magnitude >= 0.9995e-3) return fmt::format("{:.3g} ms", seconds * 1e3);
-  if (magnitude >= 0.9995e-6) return fmt::format("{:.3g} us", seconds * 1e6);
-  return fmt::format("{:.3g} ns", seconds * 1e9);
+  if (magnitude >= 0.9995 || magnitude == 0) return fmt::format("{} s", significant(seconds, 3));
+  if (magnitude >= 0.9995e-3) return fmt::format("{} ms", significant(seconds * 1e3, 3));
+  if (magnitude >= 0.9995e-6) return fmt::format("{} us", significant(seconds * 1e6, 3));
+  return fmt::format("{} ns", significant(seconds * 1e9, 3));
 }
 
 namespace {

@@ -40,7 +40,9 @@ constexpr GroupWords kGroups[] = {
     {"hardware", "the CPU's own counters (perf events), where they can be read", "hw_instructions_per_cycle_ratio"},
     {"cross-check", "cachegrind's counts, beside those of the emulator", "cachegrind_instruction_agreement_ratio"},
     {"gpu", "counters of GPUs, imported from Nsight Compute and nvprof", "nvprof_ipc_ratio"},
-    {"aiwc", "metrics of OpenCL kernels, imported from AIWC", ""}};
+    {"opencl", "OpenCL: launches, transfers, the host's part", ""},
+    {"kernel", "what one launch of an OpenCL kernel does", "kernel_transactions_per_access_ratio"},
+    {"aiwc", "features of OpenCL kernels that don't depend on the device, as AIWC defines them", ""}};
 
 Json to_json(const Metric& metric) {
   Json json = {{"name", metric.name},
@@ -52,6 +54,7 @@ Json to_json(const Metric& metric) {
   if (!metric.table1.empty()) json["table1"] = metric.table1;
   json["gpu_only"] = metric.gpu_only;
   json["imported"] = metric.imported;
+  json["of_kernel"] = metric.of_kernel;
   json["sources"] = Json::object();
   for (const auto& [collector, event] : metric.sources) json["sources"][collector] = event;
   return json;
@@ -102,6 +105,7 @@ std::string as_page(const Metric& metric, const Profile* profile) {
   if (!metric.sources.empty()) text += "  sources:  " + sources_of(metric) + "\n";
   if (!metric.table1.empty()) text += "  table I:  " + metric.table1 + "\n";
   if (metric.gpu_only) text += "  absent on CPU profiles\n";
+  if (metric.of_kernel) text += "  of an OpenCL kernel: in `kernels` of a profile\n";
   return text;
 }
 
@@ -192,7 +196,7 @@ std::optional<int> rank_of_match(const Metric& metric, const std::vector<std::st
     if (!is_there) return std::nullopt;
     rank = std::max(rank, is_said ? 0 : has_whole_word(metric.name, word) ? 2 : 3);
   }
-  if (metric.group == "cross-check" || metric.imported || metric.gpu_only) rank += 4;
+  if (metric.group == "cross-check" || metric.imported || metric.gpu_only || metric.of_kernel) rank += 4;
   return rank;
 }
 

@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "base/csv.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "profile/whole_metrics.h"
@@ -15,7 +14,6 @@
 namespace perfcast {
 namespace {
 
-constexpr size_t kMaximumProfileBytes = size_t{64} << 20;
 constexpr size_t kMaximumArguments = size_t{1} << 20;
 constexpr size_t kMaximumNames = 10'000;  // metrics, collectors, ... of one object
 constexpr size_t kMaximumPhases = 100'000;
@@ -253,6 +251,39 @@ ThreadCounts read_thread(const Json& json, const std::string& path, Mistakes& mi
   return thread;
 }
 
+std::array<double, 3> read_sizes(const Json& json, const std::string& path, Mistakes& mistakes) {
+  std::array<double, 3> sizes{};
+  const std::vector<double> row = read_row(json, path, sizes.size(), mistakes);
+  if (row.size() == sizes.size()) std::copy(row.begin(), row.end(), sizes.begin());
+  return sizes;
+}
+
+KernelLaunch read_launch(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  KernelLaunch launch;
+  launch.number = in.optional_amount("launch").value_or(0);
+  launch.stands_for_count = in.optional_amount("stands_for_count").value_or(1);
+  if (const Json* sizes = in.array("global_size"))
+    launch.global_size = read_sizes(*sizes, in.path("global_size"), mistakes);
+  if (const Json* sizes = in.array("local_size"))
+    launch.local_size = read_sizes(*sizes, in.path("local_size"), mistakes);
+  if (const Json* metrics = in.object("metrics")) launch.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
+  return launch;
+}
+
+ProfileKernel read_kernel(const Json& json, const std::string& path, Mistakes& mistakes) {
+  Fields in(json, path, mistakes);
+  ProfileKernel kernel;
+  kernel.name = in.string("name");
+  kernel.launches_count = in.optional_amount("launches_count").value_or(0);
+  kernel.work_items_count = in.optional_amount("work_items_count").value_or(0);
+  in.each("launches", kMaximumNames, [&](const Json& entry, const std::string& at) {
+    kernel.launches.push_back(read_launch(entry, at, mistakes));
+  });
+  if (const Json* metrics = in.object("metrics")) kernel.metrics = read_metrics(*metrics, in.path("metrics"), mistakes);
+  return kernel;
+}
+
 std::map<std::string, CoreBoundRatios> read_core_bounds(const Json& json, const std::string& path, Mistakes& mistakes) {
   std::map<std::string, CoreBoundRatios> designs;
   if (json.size() > kMaximumNames) {
@@ -341,6 +372,25 @@ Json phase_kinds_to_json(const PhaseSet& set) {
     put_known(entry, "native_deviation_s", kind.native_deviation_s);
     if (!kind.functions.empty()) entry["functions"] = to_json(kind.functions);
     json["kinds"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+Json kernel_to_json(const ProfileKernel& kernel) {
+  Json json = {{"name", kernel.name},
+               {"launches_count", number_to_json(kernel.launches_count)},
+               {"work_items_count", number_to_json(kernel.work_items_count)},
+               {"metrics", metrics_to_json(kernel.metrics)},
+               {"launches", Json::array()}};
+  const auto sizes_to_json = [](const std::array<double, 3>& sizes) {
+    return Json{number_to_json(sizes[0]), number_to_json(sizes[1]), number_to_json(sizes[2])};
+  };
+  for (const KernelLaunch& launch : kernel.launches) {
+    json["launches"].push_back({{"launch", number_to_json(launch.number)},
+                                {"stands_for_count", number_to_json(launch.stands_for_count)},
+                                {"global_size", sizes_to_json(launch.global_size)},
+                                {"local_size", sizes_to_json(launch.local_size)},
+                                {"metrics", metrics_to_json(launch.metrics)}});
   }
   return json;
 }
@@ -435,6 +485,8 @@ Json to_json(const Profile& profile) {
   for (const ThreadCounts& thread : profile.threads) {
     json["threads"].push_back({{"program", thread.program}, {"metrics", metrics_to_json(thread.metrics)}});
   }
+  if (!profile.kernels.empty()) json["kernels"] = Json::array();
+  for (const ProfileKernel& kernel : profile.kernels) json["kernels"].push_back(kernel_to_json(kernel));
   if (!profile.core_bounds.empty()) json["core_cycles_ratio_by_bound"] = profile.core_bounds;
   if (!profile.parts.empty()) json["processes"] = Json::array();
   for (const ProfilePart& part : profile.parts) {
@@ -509,6 +561,9 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
     if (const Json* bounds = in.object("core_cycles_ratio_by_bound")) {
       profile.core_bounds = read_core_bounds(*bounds, in.path("core_cycles_ratio_by_bound"), mistakes);
     }
+    in.each("kernels", kMaximumNames, [&](const Json& entry, const std::string& path) {
+      profile.kernels.push_back(read_kernel(entry, path, mistakes));
+    });
     in.each("processes", kMaximumNames, [&](const Json& entry, const std::string& path) {
       profile.parts.push_back(read_part(entry, path, mistakes));
       parts_of_part.emplace_back();
@@ -532,66 +587,6 @@ Result<Profile> profile_from_json(const Json& json, const std::string& source) {
     }
   }
   return profile;
-}
-
-Parallelism parallelism_of(const std::vector<CourseInterval>& course) {
-  constexpr double kMoreThanOne = 1.2;
-  Parallelism sum;
-  double length_s = 0;
-  for (const CourseInterval& interval : course) {
-    length_s += interval.length_s;
-    sum.running_count += interval.running_count * interval.length_s;
-    sum.ready_count += interval.ready_count * interval.length_s;
-    sum.most_running_count = std::max(sum.most_running_count, interval.running_count);
-    if (interval.running_count > kMoreThanOne) sum.parallel_time_ratio += interval.length_s;
-  }
-  if (length_s <= 0) return {};
-  sum.running_count /= length_s;
-  sum.ready_count /= length_s;
-  sum.parallel_time_ratio /= length_s;
-  return sum;
-}
-
-Result<Profile> profile_of_part(const Profile& profile, const std::string& program) {
-  std::vector<std::string> names;
-  for (const ProfilePart& part : profile.parts) {
-    if (part.program == program) {
-      Profile result = profile;
-      result.program = part.program;
-      result.metrics = part.metrics;
-      result.missing.clear();
-      result.phases.clear();
-      result.phase_kinds.reset();
-      result.parts.clear();
-      result.replicates.clear();
-      result.course.clear();
-      result.core_bounds.clear();
-      std::erase_if(result.threads, [&](const ThreadCounts& thread) { return thread.program != program; });
-      // What other programs of the run did is nothing to this one.
-      std::erase_if(result.warnings, [](const ProfileWarning& each) { return each.code == "exec-not-followed"; });
-      result.accounted_cpu_ratio.reset();
-      result.work_units.reset();
-      result.work_unit.clear();
-      return result;
-    }
-    names.push_back(part.program);
-  }
-  return Error{"unknown-process", "no process of the profile runs '" + excerpt(program) + "'", profile.program,
-               names.empty() ? "a profile of more than one program" : "one of " + join(names, ", ")};
-}
-
-bool is_serious(const ProfileWarning& warning) {
-  constexpr std::array<const char*, 5> kNotes = {"too-short", "noisy-host", "left-behind", "multiplexed",
-                                                 "wider-vectors"};
-  return std::none_of(kNotes.begin(), kNotes.end(), [&](const char* code) { return warning.code == code; });
-}
-
-Result<Profile> read_profile(const std::string& path) {
-  const auto text = read_file(path, kMaximumProfileBytes);
-  if (!text) return text.error();
-  const auto json = parse_json(*text, path);
-  if (!json) return json.error();
-  return profile_from_json(*json, path);
 }
 
 }  // namespace perfcast

@@ -1,6 +1,7 @@
 #pragma once
 // A profile: the counters of one program, taken on one host, with where they came from. JSON: perfcast.profile/1.
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ namespace perfcast {
 
 // One collector's part in a profile.
 struct CollectorRecord {
-  std::string name;                 // "native", "qemu", "cachegrind", "perf_event", "cores"
+  std::string name;                 // "native", "oclgrind", "qemu", "cachegrind", "perf_event", "cores"
   std::string version;              // of the tool
   std::optional<double> seconds_s;  // what it took; absent where it did not run or nobody timed it
   std::string status;               // "ok", "failed", "skipped"
@@ -98,6 +99,26 @@ struct ThreadCounts {
   bool operator==(const ThreadCounts&) const = default;
 };
 
+// A launch of an OpenCL kernel that was counted.
+struct KernelLaunch {
+  double number = 0;                                  // among the kernel's launches, from 0
+  double stands_for_count = 1;                        // launches: those up to the next one that was counted
+  std::array<double, 3> global_size{}, local_size{};  // work items, of the launch and of a group
+  MetricValues metrics;
+  bool operator==(const KernelLaunch&) const = default;
+};
+// An OpenCL kernel, counted without a device.
+struct ProfileKernel {
+  std::string name;
+  double launches_count = 0;
+  double work_items_count = 0;         // of all launches
+  std::vector<KernelLaunch> launches;  // that were counted, in their order; empty: none was
+  MetricValues metrics;                // of one launch: the mean over all, each as one that stands for it
+  bool operator==(const ProfileKernel&) const = default;
+};
+// A metric that some of the launches lack is not in the mean.
+MetricValues mean_metrics(const std::vector<KernelLaunch>& launches);
+
 // Of a run that was counted for its beginning only.
 struct PartlySeen {
   double seen_ratio = 1;    // of its work
@@ -129,6 +150,7 @@ struct Profile {
   std::optional<PartlySeen> partly_seen;
   std::vector<CourseInterval> course;  // of the first native run; empty where it was too short
   std::vector<ThreadCounts> threads;   // where there were several, most instructions first, at most 64
+  std::vector<ProfileKernel> kernels;  // of an OpenCL program, in the order of their first launches
   // By core design what a model of it puts the modelled cycles down to; shares below a thousandth are left out.
   std::map<std::string, CoreBoundRatios> core_bounds;
   std::optional<int> exit_code;  // absent where killed by a signal
@@ -148,7 +170,8 @@ struct Parallelism {
 };
 Parallelism parallelism_of(const std::vector<CourseInterval>& course);
 
-// One part as a profile of its own. Error "unknown-process" names those that there are.
+// One part, or one launch of an OpenCL kernel, as a profile of its own. Error "unknown-process" names those that there
+// are.
 Result<Profile> profile_of_part(const Profile& profile, const std::string& program);
 
 inline constexpr const char* kProfileSchema = "perfcast.profile/1";

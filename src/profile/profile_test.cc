@@ -126,6 +126,32 @@ TEST(Profile, PartsStandAlone) {
   EXPECT_EQ(profile_of_part(alone, "as").error().code, "unknown-process");
 }
 
+TEST(Profile, KernelsComeBackAndStandAlone) {
+  Profile profile = example();
+  ProfileKernel kernel{"turn", 9, 640, {{0, 8, {64, 1, 1}, {16, 1, 1}, {}}, {8, 1, {128, 1, 1}, {16, 1, 1}, {}}}, {}};
+  kernel.launches[0].metrics = {{"kernel_instructions_count", 100}, {"kernel_reuse_ratio", 2}};
+  kernel.launches[1].metrics = {{"kernel_instructions_count", 190}};
+  kernel.metrics = mean_metrics(kernel.launches);
+  // What one of them lacks has no mean.
+  EXPECT_EQ(kernel.metrics, (MetricValues{{"kernel_instructions_count", 110}}));
+  profile.kernels = {kernel};
+  const auto back = profile_from_json(to_json(profile), "p.json");
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, profile);
+  const auto alone = profile_of_part(profile, "turn");
+  ASSERT_TRUE(alone);
+  EXPECT_EQ(alone->metrics, kernel.metrics);
+  EXPECT_TRUE(alone->kernels.empty());
+  EXPECT_EQ(profile_of_part(profile, "as").error().expected, "one of cc1, sh, turn");
+  const auto wrong = profile_from_json(
+      *parse_json(R"({"schema": "perfcast.profile/1", "program": "p", "metrics": {}, "kernels": [{"name": "k",)"
+                  R"( "launches": [{"global_size": [1, 2]}]}]})",
+                  "p.json"),
+      "p.json");
+  EXPECT_EQ(wrong.error().message,
+            "p.json.kernels[0].launches[0].global_size: found array, expected an array of 3 numbers");
+}
+
 TEST(Profile, WhatIsNotFiniteIsMissing) {
   Profile profile;
   profile.metrics = {{"a_count", std::nan("")}, {"b_count", std::numeric_limits<double>::infinity()}, {"c_count", 0}};

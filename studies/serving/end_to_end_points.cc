@@ -129,6 +129,11 @@ Result<LlmConfig> model_of(const EndToEndPoint& point) {
   return config;
 }
 
+int64_t receive_steps_of(const EndToEndPoint& point) {
+  if (point.engine != "sglang" || !point.drawn_lengths) return 1;
+  return point.clients * point.groups >= 16 ? 30 : 10;
+}
+
 ServingTrace trace_of(const EndToEndPoint& point) {
   TraceShape shape;
   const double share = point.drawn_lengths ? kDrawnMean : 1;

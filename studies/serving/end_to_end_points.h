@@ -35,6 +35,9 @@ Result<EndToEndPoints> read_end_to_end(const std::string& path);
 
 // The model as the point runs it. "unknown-model"; "unknown-precision".
 Result<LlmConfig> model_of(const EndToEndPoint& point);
+// How often the engine looked for new requests: the public benchmark starts SGLang with --scheduler-recv-interval 10,
+// and 30 from 16 clients.
+int64_t receive_steps_of(const EndToEndPoint& point);
 // The load: ten requests for each client, at least 16.
 ServingTrace trace_of(const EndToEndPoint& point);
 

@@ -64,6 +64,7 @@ class Simulator {
     }
     request.formats.tensor_parallel = point.tensor_parallel;
     request.replicas = point.groups;
+    request.receive_steps = receive_steps_of(point);
     request.config = *std::move(config);
     ServingLoad load;
     load.concurrency = point.clients * point.groups;

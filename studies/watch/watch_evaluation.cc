@@ -90,8 +90,10 @@ void print_alerts(const Trial& trial, const std::vector<Alert>& alerts, const St
     std::string text =
         fmt::format("{} seed {} {:8.0f} s {} {} {} score {:.1f} level {:.1f} rows {}:", trial.server->name, trial.seed,
                     alert.time_s, alert.kind == AlertKind::kChange ? "change" : "anomaly",
-                    alert.state == AlertState::kOpen ? "opens" : "closes", to_text(alert.severity), alert.score,
-                    alert.level, alert.rows);
+                    alert.worse                        ? "worse"
+                    : alert.state == AlertState::kOpen ? "opens"
+                                                       : "closes",
+                    to_text(alert.severity), alert.score, alert.level, alert.rows);
     for (const AlertMetric& metric : alert.metrics) {
       text += fmt::format(" {} {:.0f}% {:.3g} for {:.3g};", trial.server->columns[metric.column], 100 * metric.share,
                           metric.value, metric.expected);
@@ -115,7 +117,7 @@ Status run_detector(Trial& trial, const Streams& streams, const Options& options
   }
   std::vector<double> alarms_s;
   for (const Alert& alert : alerts) {
-    if (alert.state == AlertState::kOpen) alarms_s.push_back(alert.time_s);
+    if (alert.state == AlertState::kOpen && !alert.worse) alarms_s.push_back(alert.time_s);
   }
   if (options.verbose) print_alerts(trial, alerts, streams);
   trial.counts = count_detections(streams.faults, alarms_s, options.days);

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/json.h"
+#include "base/significant.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -47,7 +48,7 @@ std::string nearness_text(const ClaimAudit& audit) {
   const bool assumed =
       std::ranges::any_of(audit.reasons, [](const AuditReason& reason) { return reason.code.ends_with("-unstated"); });
   if (assumed) return "";  // the reason says what which assumption allows
-  return fmt::format("; it takes {:.2g}% of the nearest limit of the device", 100 * audit.bound_share);
+  return fmt::format("; it takes {}% of the nearest limit of the device", significant(100 * audit.bound_share, 2));
 }
 
 std::string reasons_text(const ClaimAudit& audit, bool details) {
@@ -158,8 +159,9 @@ std::string results_text(const PublishedResults& results, const std::vector<Clai
       bounded, 100 * share(impossible, bounded), 100 * share(doubtful, bounded), 100 * share(impossible, audits.size()),
       100 * share(doubtful, audits.size()));
   if (const auto shares = bound_shares(audits); !shares.empty()) {
-    text += fmt::format("they need {:.2g}% to {:.3g}% of the least bound, half of them {:.3g}% or more\n",
-                        100 * shares.front(), 100 * shares.back(), 100 * shares[shares.size() / 2]);
+    text += fmt::format("they need {}% to {}% of the least bound, half of them {}% or more\n",
+                        significant(100 * shares.front(), 2), significant(100 * shares.back(), 3),
+                        significant(100 * shares[shares.size() / 2], 3));
   }
   for (const auto& [code, count] : bad_codes(audits)) text += fmt::format("  {}: {}\n", code, count);
   size_t listed = 0;

@@ -7,6 +7,7 @@
 
 #include "ai/audit/claim_checks.h"
 #include "ai/latency/model/device_catalogue.h"
+#include "base/significant.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -60,9 +61,9 @@ void add_prompt_needs(const Claim& claim, const TokenWork& work, std::vector<Nee
   const double prompt = computes ? work.prefill_flops_per_token * static_cast<double>(*claim.input_tokens) : 0;
   const ClaimedNumber* first = claim.find(ClaimMetric::kFirstToken);
   if (computes && first != nullptr) {
-    needs.push_back(
-        {prompt / first->most(), 1,
-         fmt::format("{:.3g} operations of {} prompt tokens in {}", prompt, *claim.input_tokens, first->text)});
+    needs.push_back({prompt / first->most(), 1,
+                     fmt::format("{} operations of {} prompt tokens in {}", human_number(prompt), *claim.input_tokens,
+                                 first->text)});
   }
   const bool is_prefill = claim.phase == ClaimPhase::kPrefill;
   if (is_prefill ? !computes : !claim.output_tokens) return;
@@ -70,7 +71,7 @@ void add_prompt_needs(const Claim& claim, const TokenWork& work, std::vector<Nee
   std::vector<std::string> tokens;
   if (computes) tokens.push_back(fmt::format("{} prompt", *claim.input_tokens));
   if (!is_prefill) tokens.push_back(fmt::format("{} new", *claim.output_tokens));
-  const std::string of = fmt::format("{:.3g} operations of {} tokens", whole, join(tokens, " and "));
+  const std::string of = fmt::format("{} operations of {} tokens", human_number(whole), join(tokens, " and "));
   if (const ClaimedNumber* latency = claim.find(ClaimMetric::kLatency); computes && latency != nullptr) {
     needs.push_back({whole / latency->most(), 1, of + " in " + latency->text});
   }
@@ -85,12 +86,13 @@ void add_token_needs(const ResolvedClaim& resolved, const TokenWork& work, std::
     // Forward; of training also the gradients of weights and inputs.
     const double flops = work.prefill_flops_per_token * (claim.phase == ClaimPhase::kTraining ? 3 : 1);
     if (const ClaimedNumber* rate = claim.find(ClaimMetric::kTokensPerS)) {
-      needs.push_back({flops * rate->least(), 1, fmt::format("{:.3g} operations a token, {}", flops, rate->text)});
+      needs.push_back(
+          {flops * rate->least(), 1, fmt::format("{} operations a token, {}", human_number(flops), rate->text)});
     }
     if (claim.phase == ClaimPhase::kPrefill) add_prompt_needs(claim, work, needs);
     return;
   }
-  const std::string each = fmt::format("{:.3g} operations a token", work.flops);
+  const std::string each = fmt::format("{} operations a token", human_number(work.flops));
   if (const ClaimedNumber* rate = claim.find(ClaimMetric::kTokensPerS)) {
     const double streams = claim.scope == ClaimScope::kPerUser ? resolved.streams().value_or(1) : 1;
     needs.push_back(
@@ -127,10 +129,10 @@ void judge_flops(const ResolvedClaim& resolved, const NeededFlops& need, ClaimAu
   const double ratio = need.flops_per_s / bound, sure = ratio * need.least_factor;
   audit.bound_checked = true;
   audit.bound_share = std::max(audit.bound_share, sure);
-  const std::string compared =
-      fmt::format("{}: {:.3g}% of the {} of {} ({}{})",
-                  need.says.empty() ? need.how + " are " + flops_text(need.flops_per_s) : need.says, 100 * ratio,
-                  flops_text(bound), device_text(resolved), peak.mode, sparse_stated ? ", 2:4 sparse" : "");
+  const std::string compared = fmt::format(
+      "{}: {}% of the {} of {} ({}{})",
+      need.says.empty() ? need.how + " are " + flops_text(need.flops_per_s) : need.says, significant(100 * ratio, 3),
+      flops_text(bound), device_text(resolved), peak.mode, sparse_stated ? ", 2:4 sparse" : "");
   if (ratio <= 1) {
     audit.made.push_back(compared);
     return;
@@ -175,8 +177,8 @@ void check_stated_share(const ResolvedClaim& resolved, const NeededFlops& need, 
   if (std::isnan(peak.flops)) return;
   const double follows = need.flops_per_s / (peak.flops * resolved.devices);
   const double above = share->value / follows, below = follows * need.least_factor / share->value;
-  const std::string said = fmt::format("{} are {:.2g}% of the dense peak ({}), and {} is claimed", need.how,
-                                       100 * follows, peak.mode, share->text);
+  const std::string said = fmt::format("{} are {}% of the dense peak ({}), and {} is claimed", need.how,
+                                       significant(100 * follows, 2), peak.mode, share->text);
   const auto near = [&](double other) {
     return share->value <= kSameShare * other && other <= kSameShare * share->value;
   };
@@ -199,8 +201,8 @@ void judge_bytes(const ResolvedClaim& resolved, double bytes_per_s, const std::s
   const double ratio = bytes_per_s / bound;
   audit.bound_checked = true;
   audit.bound_share = std::max(audit.bound_share, ratio);
-  const std::string compared =
-      fmt::format("{}: {:.3g}% of the {} of {}", says, 100 * ratio, bytes_text(bound), device_text(resolved));
+  const std::string compared = fmt::format("{}: {}% of the {} of {}", says, significant(100 * ratio, 3),
+                                           bytes_text(bound), device_text(resolved));
   if (ratio <= 1) {
     audit.made.push_back(compared);
     return;
@@ -217,7 +219,7 @@ void judge_bytes(const ResolvedClaim& resolved, double bytes_per_s, const std::s
   if (claim.speculative == std::optional(true) && !claim.tokens_per_step && ratio <= kMostTokensPerStep) {
     reason.code = "speculation-unstated";
     reason.severity = AuditVerdict::kDoubtful;
-    reason.text += fmt::format("; a pass would have to yield {:.2g} tokens", ratio);
+    reason.text += fmt::format("; a pass would have to yield {} tokens", significant(ratio, 2));
     reason.mend = "state how many tokens a pass yields on average, and on which text";
   }
   audit.add(std::move(reason));
@@ -237,7 +239,7 @@ void check_decode_traffic(const ResolvedClaim& resolved, const TokenWork& work, 
     const double bytes_per_s = steps_per_s * (work.weight_bytes + served * cache);
     judge_bytes(
         resolved, bytes_per_s,
-        fmt::format("{:.3g} passes per second over {} of weights{} ({}) are {}", steps_per_s,
+        fmt::format("{} passes per second over {} of weights{} ({}) are {}", significant(steps_per_s, 3),
                     human_bytes(work.weight_bytes),
                     served * cache > 0 ? fmt::format(" and {} of cached keys and values", human_bytes(served * cache))
                                        : std::string(),
@@ -270,8 +272,8 @@ void check_decode_traffic(const ResolvedClaim& resolved, const TokenWork& work, 
     }
     audit.bound_checked = true;
     std::string said = fmt::format(
-        "one sequence alone can have at most {:.4g} tokens/s, as each token reads {} of weights; {} take {:g} at once",
-        alone, human_bytes(work.weight_bytes), rate->text, std::max(1.0, std::ceil(at_once)));
+        "one sequence alone can have at most {} tokens/s, as each token reads {} of weights; {} take {:g} at once",
+        significant(alone, 4), human_bytes(work.weight_bytes), rate->text, std::max(1.0, std::ceil(at_once)));
     if (tokens_per_s > alone / tokens_per_step(claim)) {
       audit.add({"batch-unstated",
                  AuditVerdict::kIncomplete,
@@ -302,15 +304,15 @@ void check_unstated_precision(const ResolvedClaim& resolved, const TokenWork& wo
   const double bits = kAssumedBits * (resolved.memory_bytes_per_s() / steps_per_s - cache) / work.weight_bytes;
   if (!(bits >= kAssumedBits)) return;  // more sequences at once are needed whatever the format: said elsewhere
   std::string said = fmt::format(
-      "with weights of 16 bits {} can have at most {:.3g} tokens/s, of 8 bits {:.3g}, of 4 "
-      "bits {:.3g}",
-      served == 1 ? "one sequence" : fmt::format("{:g} sequences", served), most(kUsualBits), most(kUsualBits / 2),
-      most(kAssumedBits));
+      "with weights of 16 bits {} can have at most {} tokens/s, of 8 bits {}, of 4 "
+      "bits {}",
+      served == 1 ? "one sequence" : fmt::format("{:g} sequences", served), significant(most(kUsualBits), 3),
+      significant(most(kUsualBits / 2), 3), significant(most(kAssumedBits), 3));
   if (bits >= kUsualBits) {
     audit.made.push_back(std::move(said));
     return;
   }
-  said += fmt::format("; {} take weights of {:.2g} bits or fewer{}", rate->text, bits,
+  said += fmt::format("; {} take weights of {} bits or fewer{}", rate->text, significant(bits, 2),
                       resolved.streams() ? "" : ", or several sequences at once");
   audit.add({"precision-unstated",
              AuditVerdict::kIncomplete,

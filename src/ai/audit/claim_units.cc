@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/significant.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -57,7 +58,7 @@ std::string with_prefix(double value, std::string_view unit) {
   constexpr Prefix kPrefixes[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1, ""}};
   for (const Prefix& prefix : kPrefixes) {
     if (value >= prefix.scale || prefix.scale == 1)
-      return fmt::format("{:.3g} {}{}", value / prefix.scale, prefix.name, unit);
+      return fmt::format("{} {}{}", significant(value / prefix.scale, 3), prefix.name, unit);
   }
   return "";
 }
@@ -114,17 +115,17 @@ std::string claim_text(ClaimMetric metric, double value) {
     case ClaimMetric::kTokenTime:
       return human_seconds(value);
     case ClaimMetric::kSamplesPerS:
-      return fmt::format("{:.6g} samples/s", value);
+      return fmt::format("{} samples/s", significant(value, 6));
     case ClaimMetric::kTokensPerS:
-      return fmt::format("{:.6g} tokens/s", value);
+      return fmt::format("{} tokens/s", significant(value, 6));
     case ClaimMetric::kFlops:
       return with_prefix(value, "FLOP/s");
     case ClaimMetric::kBytesPerS:
       return with_prefix(value, "B/s");
     case ClaimMetric::kUtilisation:
-      return fmt::format("{:.4g}%", 100 * value);
+      return fmt::format("{}%", significant(100 * value, 4));
     case ClaimMetric::kSpeedup:
-      return fmt::format("{:.6g}x", value);
+      return fmt::format("{}x", significant(value, 6));
   }
   return "";
 }

@@ -271,7 +271,7 @@ SampleWork sample_work(const ResolvedClaim& resolved) {
   if (resolved.known != nullptr && !std::isnan(resolved.known->flops_per_sample_least)) {
     work.flops = resolved.known->flops_per_sample_least;
     if (resolved.known->convolutional) work.least_factor = kWinograd;
-    work.basis = fmt::format("{:.3g} operations per sample of {}", work.flops, resolved.known->name);
+    work.basis = fmt::format("{} operations per sample of {}", human_number(work.flops), resolved.known->name);
   }
   return work;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "ai/audit/claim_checks.h"
+#include "base/significant.h"
 
 namespace perfcast::ai {
 namespace {
@@ -55,8 +56,8 @@ void check_answers(const ResolvedClaim& resolved, const ClaimedNumber& latency, 
   if (!rate || !claim.concurrency) return;
   const auto busy = static_cast<double>(*claim.concurrency);
   const double in_flight = rate->value * latency.value, fewest = rate->least() * latency.least();
-  const std::string said =
-      fmt::format("{} x {} are {:.4g} requests in flight; {:g} stated", rate->text, latency.text, in_flight, busy);
+  const std::string said = fmt::format("{} x {} are {} requests in flight; {:g} stated", rate->text, latency.text,
+                                       significant(in_flight, 4), busy);
   if (fewest <= most_of(claim) * busy) {
     audit.made.push_back(said);
     return;
@@ -82,7 +83,7 @@ void check_requests(const ResolvedClaim& resolved, ClaimAudit& audit) {
   const double in_flight = rate->value * latency->value;
   const double fewest = rate->least() * latency->least();
   const std::string product =
-      fmt::format("{} x {} are {:.4g} requests in flight", rate->text, latency->text, in_flight);
+      fmt::format("{} x {} are {} requests in flight", rate->text, latency->text, significant(in_flight, 4));
   // What must be in flight for all to be busy, if the rate is what the system can do.
   const double busy = claim.concurrency ? static_cast<double>(*claim.concurrency) : resolved.batch() * resolved.devices;
   const bool is_mean = claim.statistic == LatencyStatistic::kMean;
@@ -123,7 +124,7 @@ void check_streams(const ResolvedClaim& resolved, ClaimAudit& audit) {
   const double in_flight = rate->value * time->value;
   const double fewest = rate->least() * time->least();
   const std::string product =
-      fmt::format("{} x {} a token are {:.4g} sequences at once", rate->text, time->text, in_flight);
+      fmt::format("{} x {} a token are {} sequences at once", rate->text, time->text, significant(in_flight, 4));
   if (std::isnan(streams)) {
     audit.not_made.push_back(product + "; how many are served is not stated");
   } else if (streams > 1 && std::abs(in_flight - 1) <= kSame) {
@@ -177,8 +178,8 @@ void check_utilisation(const ResolvedClaim& resolved, ClaimAudit& audit) {
   if (std::isnan(peak.flops) || !resolved.precision) return;
   const double follows = flops->value / (peak.flops * resolved.devices);
   const double ratio = std::max(share->value / follows, follows / share->value);
-  const std::string said =
-      fmt::format("{} are {:.3g}% of the dense peak, and {} is claimed", flops->text, 100 * follows, share->text);
+  const std::string said = fmt::format("{} are {}% of the dense peak, and {} is claimed", flops->text,
+                                       significant(100 * follows, 3), share->text);
   if (ratio <= std::max(kSlack, 1 + 2 * (rounding_of(*flops) + rounding_of(*share)))) {
     audit.made.push_back(said);
   } else {

@@ -4,6 +4,7 @@
 
 #include "ai/bench/bench_tables.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "base/unknown.h"
 
 namespace perfcast::ai {
@@ -81,6 +82,7 @@ Json settings_json(const BenchReport& report) {
             {"equal_issue", settings.equal_issue},
             {"percentile", report.rules.percentile}};
   if (settings.scenario == LoadScenario::kMultiStream) json["samples_per_query"] = settings.samples_per_query;
+  if (settings.scenario == LoadScenario::kConcurrency) json["concurrency"] = settings.concurrency;
   if (report.rules.max_latency_s) json["max_latency_s"] = *report.rules.max_latency_s;
   if (report.rules.max_ttft_s) json["max_ttft_s"] = *report.rules.max_ttft_s;
   if (report.rules.max_tpot_s) json["max_tpot_s"] = *report.rules.max_tpot_s;
@@ -90,7 +92,28 @@ Json settings_json(const BenchReport& report) {
   return json;
 }
 
+std::string added_text(const LatencySummary& added) {
+  const auto words = [](int64_t time_ns) { return human_seconds(static_cast<double>(time_ns) * 1e-9); };
+  return words(added.p50) + " (p99 " + words(added.p99) + ")";
+}
+
 }  // namespace
+
+Json overhead_json(const ClientOverhead& overhead) {
+  Json json{{"requests_per_s", overhead.rate_per_s}, {"pieces", overhead.pieces}, {"gap_s", overhead.gap_s}};
+  put_times(json, "first_token_ns", overhead.first_token);
+  put_times(json, "latency_ns", overhead.latency);
+  return json;
+}
+
+std::string overhead_text(const ClientOverhead& overhead) {
+  std::string text = "adds at most " + added_text(overhead.first_token) + " to a first token and " +
+                     added_text(overhead.latency) +
+                     " to a latency, measured on an endpoint without work: " + human_number(overhead.rate_per_s) +
+                     " requests/s, " + std::to_string(overhead.pieces) + " pieces";
+  if (overhead.gap_s > 0) text += " " + human_seconds(overhead.gap_s) + " apart";
+  return text;
+}
 
 bool BenchReport::misses_objectives() const {
   return std::any_of(objectives.begin(), objectives.end(),
@@ -99,11 +122,15 @@ bool BenchReport::misses_objectives() const {
 
 std::vector<std::string> BenchReport::why_not_comparable() const {
   std::vector<std::string> reasons = not_comparable;
-  if (!verdict.is_only_too_short()) return reasons;
+  if (!verdict.is_sound()) return reasons;
   const bool is_said = std::any_of(reasons.begin(), reasons.end(),
                                    [](const std::string& reason) { return reason.starts_with("it is shorter"); });
   for (const LoadViolation& broken : verdict.violations) {
-    if (!is_said || broken.rule != "min-duration") reasons.push_back("too short: " + broken.message);
+    if (broken.rule == "few-tokens") {
+      reasons.push_back(broken.message);
+    } else if (!is_said || broken.rule != "min-duration") {
+      reasons.push_back("too short: " + broken.message);
+    }
   }
   return reasons;
 }
@@ -137,8 +164,9 @@ Json to_json(const BenchReport& report) {
   put_times(json, "latency_ns", summary.latency);
   if (result.settings.scenario == LoadScenario::kMultiStream)
     put_times(json, "sample_latency_ns", summary.sample_latency);
-  if (result.settings.scenario == LoadScenario::kServer) put_times(json, "lateness_ns", summary.lateness);
+  if (is_timed(result.settings.scenario)) put_times(json, "lateness_ns", summary.lateness);
   put_streams(json, report);
+  if (result.prompt_tokens > 0) json["prompt_tokens"] = result.prompt_tokens;
   if (!report.verdict.early_stopping.empty()) json["early_stopping"] = report.verdict.early_stopping;
   if (summary.early_p90) json["early_stopping_p90_ns"] = summary.early_p90->latency_ns;
   if (summary.early_p99) json["early_stopping_p99_ns"] = summary.early_p99->latency_ns;
@@ -158,6 +186,7 @@ Json to_json(const BenchReport& report) {
     if (report.energy->joules) json["energy_joules"] = *report.energy->joules;
     json["energy"] = energy_json(report);
   }
+  if (report.overhead) json["client_overhead"] = overhead_json(*report.overhead);
   if (report.attempts > 1) json["attempts"] = report.attempts;
   if (!report.rate_source.empty()) json["rate_source"] = report.rate_source;
   if (!report.log_folder.empty()) {

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <utility>
 
+#include "ai/bench/client_overhead.h"
 #include "ai/load/load_generator.h"
 #include "ai/load/load_log.h"
 #include "ai/load/peak_search.h"
@@ -65,6 +66,7 @@ class Bench {
     } else {
       conclude();
     }
+    measure_client();
     return finish();
   }
 
@@ -264,12 +266,30 @@ class Bench {
     report_.energy = energy_;
   }
 
+  // What can't be measured is left out: it is no fault of the run.
+  void measure_client() {
+    const bool is_whole = report_.result.answered > 0 && report_.result.faults.empty();
+    if (!request_.performance || !is_whole) return;
+    if (request_.null_endpoint) {
+      const auto [pieces, gap_s] = *request_.null_endpoint;
+      report_.overhead = overhead_of(report_.result, report_.summary.samples_per_s, pieces, gap_s);
+    }
+    if (!request_.measures_overhead) return;
+    say("measuring the client itself");
+    OverheadRequest request = overhead_request_of(report_);
+    request.is_interrupted = request_.is_interrupted;
+    if (auto overhead = measure_overhead(request)) report_.overhead = *std::move(overhead);
+  }
+
   void compare_with_the_field() {
     const LoadSettings& settings = report_.result.settings;
     const auto say_not = [this](const std::string& why) { report_.not_comparable.push_back(why); };
     if (report_.benchmark.empty()) say_not("no benchmark of the field is named");
+    if (settings.scenario == LoadScenario::kConcurrency || settings.scenario == LoadScenario::kTrace) {
+      say_not("the load is none of its scenarios");
+    }
     if (settings.mode == LoadMode::kAccuracy) say_not("accuracy alone was measured");
-    if (settings.min_duration_s < kComparableDuration_s) {
+    if (settings.scenario != LoadScenario::kTrace && settings.min_duration_s < kComparableDuration_s) {
       say_not("it is shorter than the " + human_seconds(kComparableDuration_s) +
               " that are asked of published results");
     }

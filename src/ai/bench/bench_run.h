@@ -37,7 +37,15 @@ struct BenchRequest {
   bool find_peak = false;  // server: the rate in `settings` is the first that is tried
   double peak_precision = 0.02;
   int most_trials = 30;
-  std::string log_folder;  // empty: nothing is written
+  std::string log_folder;          // empty: nothing is written
+  bool measures_overhead = false;  // of this client, behind the run
+  // The system is an endpoint without work, whose answers have so many pieces, so far apart: what comes on top is the
+  // client's overhead.
+  struct PlannedAnswers {
+    int64_t pieces = 0;
+    double gap_s = 0;
+  };
+  std::optional<PlannedAnswers> null_endpoint;
   // For the report alone. Of a suite: runs that this is the last of, those before it having been too short; what the
   // rate follows from, in words, empty: it was asked for.
   int attempts = 1;
@@ -66,6 +74,14 @@ struct BenchEnergy {
   std::string covers;  // of those
 };
 
+// What this client adds to the times that it measures, at some load (client_overhead.h).
+struct ClientOverhead {
+  double rate_per_s = 0;  // requests
+  int64_t pieces = 0;     // of each answer, so far apart
+  double gap_s = 0;
+  LatencySummary first_token, latency;  // beyond what the endpoint takes by design
+};
+
 struct BenchReport {
   LoadResult result;  // of the performance run, or of the accuracy run where that is all; of a search, its best
   LoadSummary summary;
@@ -79,6 +95,7 @@ struct BenchReport {
   bool search_is_interrupted = false;              // in its last trial, which is then neither of them
   bool search_is_too_short = false;  // it ended at a trial that may not have the queries to be sure of its percentile
   std::optional<BenchEnergy> energy;
+  std::optional<ClientOverhead> overhead;
   std::string log_folder;
   int64_t samples_left_out = 0;  // of samples.csv
   int attempts = 1;              // as the request has them
@@ -86,10 +103,9 @@ struct BenchReport {
   // Why this can't be set beside published results; empty: nothing stands against it.
   std::vector<std::string> not_comparable;
 
-  // Of what was measured nothing is wrong: no rule is broken, or only those that ask for a longer run.
-  bool is_sound() const { return verdict.valid() || verdict.is_only_too_short(); }
+  bool is_sound() const { return verdict.is_sound(); }
   bool misses_objectives() const;
-  // `not_comparable`, and of a run that is only too short by how much.
+  // `not_comparable`, and of a sound run which of the field's rules it breaks.
   std::vector<std::string> why_not_comparable() const;
 };
 
@@ -98,5 +114,8 @@ struct BenchReport {
 Result<BenchReport> run_bench(const BenchRequest& request, SystemUnderTest& system);
 
 Json to_json(const BenchReport& report);  // perfcast.bench/1
+Json overhead_json(const ClientOverhead& overhead);
+// "client adds" in a line: what, at which load.
+std::string overhead_text(const ClientOverhead& overhead);
 
 }  // namespace perfcast::ai

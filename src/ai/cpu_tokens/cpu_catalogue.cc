@@ -149,6 +149,20 @@ Result<CpuFacts> CpuCatalogue::find(const std::string& name, double vcpus) const
                       may_be_one_cpu(record.facts.name, name);
     if (same && (found == nullptr || record.servers > found->servers)) found = &record;
   }
+  // Else a part of one model's name.
+  std::vector<std::string> parts;
+  for (const CpuRecord& record : records_) {
+    if (found != nullptr || exact.empty()) break;
+    if (lower_case(record.facts.name).find(exact) != std::string::npos) parts.push_back(record.facts.name);
+  }
+  if (parts.size() > 1) {
+    return usage_error("unknown-cpu",
+                       printable(name) + " is part of the names of " + std::to_string(parts.size()) + " CPU models", "",
+                       "one of " + nearest_names(name, parts));
+  }
+  for (const CpuRecord& record : records_) {
+    if (parts.size() == 1 && record.facts.name == parts.front()) found = &record;
+  }
   if (found == nullptr) {
     return usage_error("unknown-cpu", "no CPU model is called " + printable(name), "",
                        "near: " + nearest_names(name, names));

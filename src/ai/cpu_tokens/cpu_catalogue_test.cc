@@ -49,6 +49,12 @@ TEST(CpuCatalogue, FindsByNameAndSize) {
   EXPECT_EQ(memory_bandwidth(*catalogue.find("AMD EPYC 7763", 64)), memory_bandwidth(token_test::machine("", 16)));
   EXPECT_EQ(catalogue.find("AMD EPYC 7763")->vcpus, 16);
 
+  // A part that is in one name alone.
+  EXPECT_EQ(catalogue.find("9r14")->name, "AMD EPYC 9R14");
+  const auto several = catalogue.find("EPYC");
+  ASSERT_FALSE(several);
+  EXPECT_EQ(several.error().message, "EPYC is part of the names of 2 CPU models");
+
   const auto unknown = catalogue.find("AMD EPYC 7764", 4);
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, "unknown-cpu");

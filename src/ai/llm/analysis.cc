@@ -8,6 +8,7 @@
 #include "ai/llm/model_catalogue.h"
 #include "base/json.h"
 #include "base/report/table.h"
+#include "base/significant.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -45,9 +46,7 @@ std::string grouped(double value) {
 
 std::string size_cell(int64_t value) { return value > 0 ? std::to_string(value) : ""; }
 
-std::string intensity_cell(double value) {
-  return value < 100 ? fmt::format("{:.3g}", value) : fmt::format("{:.0f}", value);
-}
+std::string intensity_cell(double value) { return value < 100 ? significant(value, 3) : fmt::format("{:.0f}", value); }
 
 std::string headline(const LlmAnalysis& analysis) {
   const LlmConfig& config = analysis.config;
@@ -144,9 +143,10 @@ std::string totals_text(const LlmAnalysis& analysis) {
   if (totals.parameters.active != totals.parameters.total) {
     add("active parameters", grouped(static_cast<double>(totals.parameters.active)));
   }
-  add("MACs", fmt::format("{} ({:.4g})", grouped(totals.macs), totals.macs));
-  add("FLOP", fmt::format("{:.4g}", totals.flops));
-  add("memory traffic", fmt::format("{}, {:.4g} FLOP/byte", human_bytes(totals.traffic_bytes), totals.intensity));
+  add("MACs", fmt::format("{} ({})", grouped(totals.macs), human_number(totals.macs)));
+  add("FLOP", human_number(totals.flops));
+  add("memory traffic",
+      fmt::format("{}, {} FLOP/byte", human_bytes(totals.traffic_bytes), significant(totals.intensity, 4)));
   add_bytes("sent to other devices", totals.link_bytes);
   add("weights", human_bytes(totals.weight_bytes));
   if (totals.kv_bytes > 0) {

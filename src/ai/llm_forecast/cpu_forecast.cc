@@ -11,6 +11,7 @@
 #include "ai/llm_forecast/cpu_work.h"
 #include "base/json.h"
 #include "base/report/table.h"
+#include "base/significant.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -19,14 +20,19 @@ namespace {
 // Of each thing in a model that no run covers: nothing is known of it but that.
 constexpr double kUnmeasuredLogSd = 0.2;
 
-// People leave the vendor out.
+// People leave the maker out.
 Result<CpuFacts> cpu_named(const CpuCatalogue& cpus, const std::string& name, double vcpus) {
   auto cpu = cpus.find(name, vcpus);
-  for (const char* vendor : {"Intel ", "AMD "}) {
+  for (const char* maker : {"Intel ", "AMD ", "AWS ", "Azure ", "Google ", "Alibaba ", "Ampere ", "NVIDIA "}) {
     if (cpu) break;
-    if (auto with_vendor = cpus.find(vendor + name, vcpus)) return with_vendor;
+    if (auto with_maker = cpus.find(maker + name, vcpus)) return with_maker;
   }
   return cpu;
+}
+
+Result<CpuFacts> cpu_of(const CpuCatalogue& cpus, const CpuForecastRequest& request, const std::string& name) {
+  const auto other = request.others.find(name);
+  return other == request.others.end() ? cpu_named(cpus, name, request.vcpus) : cpus.impute(other->second);
 }
 
 std::string bound_of(const TokenForecast& forecast) {
@@ -126,6 +132,8 @@ Status take_engine_model(const LlmConfig& config, const CpuForecastRequest& requ
   return {};
 }
 
+bool has_price(const CpuForecastRow& row) { return !std::isnan(row.usd_per_million); }
+
 // All columns, in the order of JSON.
 ReportTable columns_of(const CpuForecast& forecast) {
   using enum Quantity;
@@ -146,12 +154,12 @@ ReportTable columns_of(const CpuForecast& forecast) {
        {"prefill_upper_s", "", kSeconds, [](const Row& row) { return row.prefill_s_90.high; }},
        {"token_s", "per token", kSeconds, &Row::token_s},
        {"tokens_per_s", "tokens/s", kNumber, [](const Row& row) { return row.tokens_per_s; },
-        [](const Row& row) { return fmt::format("{:.3g}", row.tokens_per_s); }},
+        [](const Row& row) { return significant(row.tokens_per_s, 3); }},
        {"lower", "", kNumber, [](const Row& row) { return row.tokens_per_s_90.low; }},
        {"upper", "", kNumber, [](const Row& row) { return row.tokens_per_s_90.high; }},
        {"", "90% interval", kNumber,
         [](const Row& row) {
-          return fmt::format("{:.3g} to {:.3g}", row.tokens_per_s_90.low, row.tokens_per_s_90.high);
+          return significant(row.tokens_per_s_90.low, 3) + " to " + significant(row.tokens_per_s_90.high, 3);
         }},
        {"fits", "fits", kYes, [](const Row& row) { return row.fits_memory; },
         [](const Row& row) {
@@ -162,6 +170,7 @@ ReportTable columns_of(const CpuForecast& forecast) {
        {"client_token_s", "", kSeconds, of_engine([](const Row& row) { return row.details->client_token_s; })},
        {"client_token_lower_s", "", kSeconds, [](const Row& row) { return row.client_token_s_90.low; }},
        {"client_token_upper_s", "", kSeconds, [](const Row& row) { return row.client_token_s_90.high; }},
+       {"cost_per_million_tokens_usd", "USD/M tokens", kHuman, &Row::usd_per_million},
        {"engine", "engine", kText, &Row::engine},
        {"measured", "measured", kText, [](const Row& row) { return unless_empty(row.measured); }}});
 }
@@ -187,13 +196,15 @@ Result<CpuForecast> forecast_on_cpus(const TokenBundle& bundle, const LlmConfig&
     result.work = std::move(*work);
   }
   for (const std::string& name : request.cpus) {
-    const auto cpu = cpu_named(bundle.cpus, name, request.vcpus);
+    const auto cpu = cpu_of(bundle.cpus, request, name);
     if (!cpu) return cpu.error();
+    const auto price = request.usd_per_hour.find(name);
     for (const int64_t sequence : request.sequences) {
       asked.prompt_tokens = sequence;
       auto row = request.engine != nullptr ? row_under_engine(request, *cpu, result, asked)
                                            : row_under_llama(bundle, *cpu, result, sequence, request.output_tokens);
       if (!row) return row.error();
+      if (price != request.usd_per_hour.end()) row->usd_per_million = price->second / 3600 * row->token_s * 1e6;
       result.rows.push_back(std::move(*row));
     }
   }
@@ -228,6 +239,7 @@ std::string cpu_forecast_csv(const CpuForecast& forecast) {
     names.insert(names.end(), {"measured", "weights", "prefill_lower_s", "prefill_upper_s", "client_token_s",
                                "client_token_lower_s", "client_token_upper_s"});
   }
+  if (std::ranges::any_of(forecast.rows, has_price)) names.emplace_back("cost_per_million_tokens_usd");
   return rows_csv(picked(columns_of(forecast), names), {.digits = 6, .yes = "true", .no = "false"});
 }
 
@@ -235,6 +247,7 @@ std::string cpu_forecast_rows_text(const CpuForecast& forecast) {
   std::vector<std::string_view> names = {"device",  "vcpus",        "sequence",     "prefill_s",
                                          "token_s", "tokens_per_s", "90% interval", "bound"};
   const bool of_engine = !forecast.rows.empty() && forecast.rows.front().details;
+  if (std::ranges::any_of(forecast.rows, has_price)) names.emplace_back("cost_per_million_tokens_usd");
   if (of_engine) {
     names.insert(names.begin() + 3, "weights");
     names.insert(names.end(), {"engine", "measured"});
@@ -242,6 +255,33 @@ std::string cpu_forecast_rows_text(const CpuForecast& forecast) {
     names.emplace_back("fits");
   }
   return rows_text(picked(columns_of(forecast), names));
+}
+
+std::string cpu_forecast_answer(const CpuForecast& forecast) {
+  const auto& rows = forecast.rows;
+  const auto several = [&](auto&& value) {
+    return std::ranges::any_of(rows, [&](const CpuForecastRow& row) { return value(row) != value(rows.front()); });
+  };
+  const bool of_prompts = several([](const CpuForecastRow& row) { return row.sequence; });
+  const auto named = [&](const CpuForecastRow& row) {
+    return row.cpu.name + (of_prompts ? ", prompt " + std::to_string(row.sequence) : "");
+  };
+  std::string text;
+  if (rows.size() > 1) {
+    const auto fastest = std::ranges::max_element(rows, {}, &CpuForecastRow::tokens_per_s);
+    text += fmt::format("most tokens/s: {}: {} tokens/s ({} to {})\n", named(*fastest),
+                        significant(fastest->tokens_per_s, 3), significant(fastest->tokens_per_s_90.low, 3),
+                        significant(fastest->tokens_per_s_90.high, 3));
+  }
+  const auto dear = [](const CpuForecastRow& row) { return has_price(row) ? row.usd_per_million : INFINITY; };
+  const auto cheapest = std::ranges::min_element(rows, {}, dear);
+  if (cheapest == rows.end() || !has_price(*cheapest)) return text;
+  const auto unpriced = rows.size() - static_cast<size_t>(std::ranges::count_if(rows, has_price));
+  return text + fmt::format("cheapest: {}: {} USD per million tokens, {} tokens/s{}\n", named(*cheapest),
+                            significant(cheapest->usd_per_million, 3), significant(cheapest->tokens_per_s, 3),
+                            unpriced == 0 ? ""
+                                          : fmt::format("; {} row{} without a price (--price CPU=USD)", unpriced,
+                                                        unpriced == 1 ? "" : "s"));
 }
 
 std::string cpu_engine_parts_text(const CpuForecastRow& row) {

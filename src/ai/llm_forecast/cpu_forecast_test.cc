@@ -29,6 +29,30 @@ TEST(CpuForecast, OneRowForEachCpuAndSequence) {
   EXPECT_EQ(json["weights"], "q4_k_m");
   EXPECT_EQ(json["rows"].size(), 4U);
 
+  // Of two prices the rows' own; one machine has none.
+  request.cpus = {"EPYC 7763", "AMD EPYC 9R14", "Graviton3"};
+  request.sequences = {128};
+  request.usd_per_hour = {{"EPYC 7763", 3.6}};
+  const auto priced = forecast_on_cpus(*bundle, *config, request);
+  ASSERT_TRUE(priced) << priced.error().message;
+  EXPECT_EQ(priced->rows[2].cpu.name, "Neoverse-V1");
+  EXPECT_DOUBLE_EQ(priced->rows[0].usd_per_million, 1000 * priced->rows[0].token_s);
+  EXPECT_TRUE(std::isnan(priced->rows[1].usd_per_million));
+  EXPECT_NE(cpu_forecast_answer(*priced).find("; 2 rows without a price (--price CPU=USD)\n"), std::string::npos);
+  EXPECT_TRUE(cpu_forecast_answer(*priced).starts_with("most tokens/s: ")) << cpu_forecast_answer(*priced);
+
+  // A CPU that nobody measured, by its facts and its kin's bandwidth.
+  CpuFacts other = *bundle->cpus.find("AMD EPYC 9R14", 16);
+  other.name = "AMD Ryzen 9 7950X";
+  other.read_bytes_per_s = unknown_bandwidth();
+  request.cpus = {"7950X"};
+  request.others = {{"7950X", other}};
+  const auto kin = forecast_on_cpus(*bundle, *config, request);
+  ASSERT_TRUE(kin) << kin.error().message;
+  EXPECT_EQ(kin->rows[0].cpu.name, "AMD Ryzen 9 7950X");
+  EXPECT_TRUE(kin->rows[0].cpu.bandwidth_imputed);
+  EXPECT_EQ(cpu_forecast_answer(*kin), "");
+
   request.cpus = {"EPYC 9999X"};
   const auto unknown = forecast_on_cpus(*bundle, *config, request);
   ASSERT_FALSE(unknown);

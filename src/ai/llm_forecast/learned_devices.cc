@@ -11,6 +11,7 @@
 #include "ai/latency/model/kin.h"
 #include "ai/llm_forecast/roofline_model.h"
 #include "ai/llm_forecast/step_time.h"
+#include "base/significant.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -354,14 +355,14 @@ Status LearnedDevices::calibrate(const std::vector<CalibrationRun>& runs) {
                                  run.kind == CalibrationRun::Kind::kLinear ? right_bytes(run) : 0);
     if (run.latency_s < kTrust * least) {
       return Error{"bad-calibration",
-                   fmt::format("{:.4g} s is less than the {:.4g} s that the peak and the bandwidth of {} allow",
-                               run.latency_s, least, (*device)->name),
+                   fmt::format("{} s is less than the {} s that the peak and the bandwidth of {} allow",
+                               significant(run.latency_s, 4), significant(least, 4), (*device)->name),
                    fmt::format("line {}", run.line), "a measured time in seconds, of that device"};
     }
     if (run.latency_s > kFarOff * std::max(least, kShortestRun_s)) {
       return Error{"bad-calibration",
-                   fmt::format("{:.4g} s is {:.0f} times as long as the peak and the bandwidth of {} allow",
-                               run.latency_s, run.latency_s / least, (*device)->name),
+                   fmt::format("{} s is {:.0f} times as long as the peak and the bandwidth of {} allow",
+                               significant(run.latency_s, 4), run.latency_s / least, (*device)->name),
                    fmt::format("line {}", run.line), "seconds, not milliseconds; the device's own library"};
     }
   }

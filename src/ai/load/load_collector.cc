@@ -100,7 +100,9 @@ void LoadCollector::add(SampleRecord& record) {
   ++result_.answered;
   result_.tokens += record.tokens;
   result_.streamed_tokens += record.streamed_tokens;
+  result_.prompt_tokens += record.prompt_tokens;
   result_.latencies_ns.push_back(latency_ns);
+  if (result_.settings.keeps_due) result_.due_ns.push_back(record.due_ns);
   if (hooks_.progress) latencies_.add(latency_ns);
   if (result_.settings.tokens) add_stream(record, latency_ns);
   // Multi stream repeats samples to fill its queries: each counts once.
@@ -117,11 +119,13 @@ void LoadCollector::add(SampleRecord& record) {
 void LoadCollector::add_stream(const SampleRecord& record, int64_t latency_ns) {
   const bool begun = record.first_token_ns >= 0;
   const int64_t first_ns = begun ? record.first_token_ns - record.due_ns : -1;
-  const bool enough = begun && record.tokens > 1;
+  // Of tokens that came in one piece nobody knows when each was ready.
+  const bool enough = begun && record.tokens > 1 && record.streamed_tokens > 1;
   result_.ttft_ns.push_back(first_ns);
   result_.answer_tokens.push_back(record.tokens);
   result_.tpot_ns.push_back(enough ? (latency_ns - first_ns) / (record.tokens - 1) : -1);
   if (!enough) ++result_.too_few_tokens;
+  if (record.tokens == 0) ++result_.empty_answers;
   if (begun && hooks_.progress) first_tokens_.add(first_ns);
 }
 

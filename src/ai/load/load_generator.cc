@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <numeric>
 #include <utility>
 
+#include "ai/load/planned_load.h"
 #include "ai/load/query_order.h"
 #include "ai/load/response_ring.h"
 #include "base/text.h"
@@ -41,10 +43,7 @@ class SharpTimers {
 };
 
 // What the issuing thread did over one set of samples.
-struct Issued {
-  int64_t queries = 0, last_due_ns = 0, last_issued_ns = 0;
-  std::optional<LoadFault> fault;
-};
+using Issued = PlannedRun;
 
 class Issuer {
  public:
@@ -159,17 +158,23 @@ Status run_set(const LoadSettings& settings, std::vector<uint32_t> samples, Syst
     return usage_error("bad-usage", human_number(static_cast<double>(size)) + " samples in a query", "target_qps",
                        "a lower expected rate or less time");
   }
-  const bool server = settings.scenario == LoadScenario::kServer;
+  const bool timed = is_timed(settings.scenario);
   const bool accuracy = settings.mode == LoadMode::kAccuracy;
+  const bool planned = !accuracy && (settings.scenario == LoadScenario::kConcurrency || settings.plan);
   const auto set_size = static_cast<int64_t>(order.loaded().size());
-  ResponseRing ring(first_id, accuracy ? std::max(size, set_size) : server ? settings.max_outstanding : size, accuracy);
-  if (Status ready = system.start(order.loaded(), ring); !ready) return ready;
-  const int64_t set_start_ns = steady_ns() + (server ? kLead_ns : 0);
+  const int64_t at_once = timed ? settings.max_outstanding : planned ? settings.concurrency : size;
+  ResponseRing ring(first_id, accuracy ? std::max(size, set_size) : at_once, accuracy);
+  WatchedSink watched(ring);
+  if (Status ready = system.start(order.loaded(), planned ? static_cast<ResponseSink&>(watched) : ring); !ready) {
+    return ready;
+  }
+  const int64_t set_start_ns = steady_ns() + (timed ? kLead_ns : 0);
   if (start_ns == 0) start_ns = set_start_ns;
   ring.begin(start_ns);
   const SharpTimers sharp;
   LoadCollector collector(ring, hooks, size, result, stop);
-  const Issued issued = Issuer(settings, order, system, ring, set_start_ns - start_ns, stop).issue_all();
+  const Issued issued = planned ? issue_planned(settings, order, system, ring, watched, stop)
+                                : Issuer(settings, order, system, ring, set_start_ns - start_ns, stop).issue_all();
   system.finish();
   collector.finish();
   result.queries += issued.queries;
@@ -197,7 +202,9 @@ Result<LoadResult> run_load(const LoadSettings& settings, SystemUnderTest& syste
   result.system = system.name();
   std::atomic<bool> stop{false};
   int64_t start_ns = 0;
-  for (auto& set : sample_sets(settings)) {
+  std::vector<std::vector<uint32_t>> sets = sample_sets(settings);
+  if (settings.plan && settings.mode == LoadMode::kPerformance) std::iota(sets.front().begin(), sets.front().end(), 0);
+  for (auto& set : sets) {
     const Status ran = run_set(settings, std::move(set), system, hooks, start_ns, result, stop);
     if (!ran) return ran.error();
     if (stop.load()) break;
@@ -211,6 +218,8 @@ Result<std::vector<LoadFault>> warm_up(const LoadSettings& settings, int64_t que
   LoadSettings warm = settings;
   warm.mode = LoadMode::kPerformance;
   warm.scenario = LoadScenario::kSingleStream;
+  warm.plan = nullptr;
+  warm.keeps_due = false;
   warm.equal_issue = false;
   warm.min_queries = warm.max_queries = queries;
   warm.min_duration_s = warm.max_duration_s = 0;

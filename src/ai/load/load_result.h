@@ -18,6 +18,7 @@ struct SampleRecord {
   int64_t first_token_ns = -1;  // none came
   int32_t tokens = 0;
   int32_t streamed_tokens = 0;  // of them those that were reported as they came
+  int32_t prompt_tokens = 0;    // 0: not known
   bool failed = false;
   std::string data;  // where it is kept
 };
@@ -45,14 +46,17 @@ struct LoadResult {
   int64_t end_ns = 0;                  // the last answer of all
 
   // Of answered samples, in the order in which they were taken up: latency since the query was due. With tokens all
-  // three have the same order; `tpot_ns` is -1 for an answer of at most one token, `ttft_ns` where no token came.
+  // three have the same order; `tpot_ns` is -1 for an answer whose tokens came all at once, `ttft_ns` where none came.
   std::vector<int64_t> latencies_ns, ttft_ns, tpot_ns;
+  std::vector<int64_t> due_ns;              // in the same order, where the settings keep it
   std::vector<int32_t> answer_tokens;       // with tokens, in the same order
   std::vector<int64_t> query_latencies_ns;  // kMultiStream: of queries that were answered whole
   std::vector<int64_t> lateness_ns;         // of samples: issued later than due
   int64_t tokens = 0;
   int64_t streamed_tokens = 0;                             // of them those that were reported as they came
-  int64_t too_few_tokens = 0;                              // answers of at most one token, or without a first one
+  int64_t prompt_tokens = 0;                               // of answered samples, as far as the system says
+  int64_t too_few_tokens = 0;                              // answers without a time per token
+  int64_t empty_answers = 0;                               // of them those without any token
   int64_t inter_token_count = 0;                           // times between two arrivals of tokens, of all answers
   int64_t inter_token_p50_ns = 0, inter_token_p99_ns = 0;  // within 0.4%
 

@@ -15,10 +15,13 @@ struct ScenarioName {
   const char* name;
   const char* field;
 };
-constexpr std::array<ScenarioName, 4> kScenarios = {{{LoadScenario::kSingleStream, "single-stream", "SingleStream"},
+constexpr size_t kFieldScenarios = 4;  // the first ones
+constexpr std::array<ScenarioName, 6> kScenarios = {{{LoadScenario::kSingleStream, "single-stream", "SingleStream"},
                                                      {LoadScenario::kMultiStream, "multi-stream", "MultiStream"},
                                                      {LoadScenario::kServer, "server", "Server"},
-                                                     {LoadScenario::kOffline, "offline", "Offline"}}};
+                                                     {LoadScenario::kOffline, "offline", "Offline"},
+                                                     {LoadScenario::kConcurrency, "concurrency", "Concurrency"},
+                                                     {LoadScenario::kTrace, "trace", "Trace"}}};
 
 Error bad_setting(const std::string& field, const std::string& found, const std::string& expected) {
   return usage_error("bad-usage", found, field, expected);
@@ -30,8 +33,8 @@ std::string to_string(LoadScenario scenario) { return kScenarios[static_cast<siz
 std::string field_name(LoadScenario scenario) { return kScenarios[static_cast<size_t>(scenario)].field; }
 
 std::optional<LoadScenario> scenario_named(std::string_view name) {
-  for (const auto& entry : kScenarios) {
-    if (name == entry.name || name == entry.field) return entry.scenario;
+  for (size_t i = 0; i < kFieldScenarios; ++i) {
+    if (name == kScenarios[i].name || name == kScenarios[i].field) return kScenarios[i].scenario;
   }
   return std::nullopt;
 }
@@ -46,6 +49,33 @@ LoadSeeds seeds_from(uint64_t seed) {
   seeds.schedule = random.next();
   return seeds;
 }
+
+namespace {
+
+Status check_plan(const LoadSettings& settings) {
+  const bool takes_plan = settings.scenario == LoadScenario::kTrace || settings.scenario == LoadScenario::kConcurrency;
+  if (settings.scenario == LoadScenario::kTrace && settings.plan == nullptr) {
+    return bad_setting("plan", "a trace without queries", "at least one");
+  }
+  if (settings.plan == nullptr) return {};
+  const LoadPlan& plan = *settings.plan;
+  if (!takes_plan || plan.empty() || plan.size() != static_cast<size_t>(settings.loaded_samples)) {
+    return bad_setting("plan", std::to_string(plan.size()) + " planned queries",
+                       "as many as there are samples, " + std::to_string(settings.loaded_samples));
+  }
+  double before_s = 0;
+  for (size_t i = 0; i < plan.size(); ++i) {
+    const PlannedQuery& query = plan[i];
+    const bool is_first = query.after < 0;
+    const bool fits = std::isfinite(query.at_s) && query.at_s >= (is_first ? before_s : 0) && query.at_s <= 1e9 &&
+                      query.after < static_cast<int64_t>(i);
+    if (!fits) return bad_setting("plan", "query " + std::to_string(i) + " out of order", "times that don't decrease");
+    if (is_first) before_s = query.at_s;
+  }
+  return {};
+}
+
+}  // namespace
 
 Status check(const LoadSettings& settings) {
   const auto count_within = [](int64_t value, int64_t least, int64_t most) { return value >= least && value <= most; };
@@ -84,6 +114,11 @@ Status check(const LoadSettings& settings) {
     return bad_setting("samples_per_query", std::to_string(settings.samples_per_query) + " samples in a query",
                        "1 to the loaded samples, " + std::to_string(settings.loaded_samples));
   }
+  if (!count_within(settings.concurrency, 1, kMostOutstandingSamples)) {
+    return bad_setting("concurrency", std::to_string(settings.concurrency) + " clients",
+                       "1 to " + std::to_string(kMostOutstandingSamples));
+  }
+  if (Status fits = check_plan(settings); !fits) return fits;
   if (!count_within(settings.max_outstanding, 1, kMostOutstandingSamples)) {
     return bad_setting("max_outstanding", std::to_string(settings.max_outstanding) + " outstanding samples",
                        "1 to " + std::to_string(kMostOutstandingSamples));

@@ -54,11 +54,11 @@ LoadSummary summarise(const LoadResult& result) {
     summary.early_p99 = early_estimate(queries, 0.99);
   }
   const int64_t between = result.queries - 1;
-  const bool server = scenario == LoadScenario::kServer;
+  const bool timed = is_timed(scenario);
   summary.queries_per_s = rate(result.queries, result.end_ns);
-  if (between > 0 && scenario != LoadScenario::kOffline) {
-    summary.queries_per_s = rate(between, server ? result.last_query_answered_ns : result.last_issued_ns);
-    if (server) summary.scheduled_per_s = rate(between, result.last_due_ns);
+  if (between > 0 && scenario != LoadScenario::kOffline && scenario != LoadScenario::kConcurrency) {
+    summary.queries_per_s = rate(between, timed ? result.last_query_answered_ns : result.last_issued_ns);
+    if (timed) summary.scheduled_per_s = rate(between, result.last_due_ns);
   }
   if (result.queries > 0) {
     const double samples_a_query = static_cast<double>(result.answered) / static_cast<double>(result.queries);

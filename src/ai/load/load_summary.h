@@ -15,10 +15,11 @@ struct LoadSummary {
   LatencySummary lateness;        // how much later than due samples were issued
   LatencySummary ttft, tpot;      // of answers that have them
   double seconds_s = 0;           // until the last answer
-  // Single and multi stream: queries - 1 over the time until the last one was issued. Server: queries - 1 over the time
-  // until the last one was answered. Offline, and where there is one query: over the time until the last answer.
+  // Single and multi stream: queries - 1 over the time until the last one was issued. Server and trace: queries - 1
+  // over the time until the last one was answered. Offline, clients, and one query: over the time until the last
+  // answer.
   double queries_per_s = 0;
-  double scheduled_per_s = 0;  // server: as the schedule had it
+  double scheduled_per_s = 0;  // server, trace: as the schedule had it
   double samples_per_s = 0;    // queries_per_s times the answered samples of a query, in the mean
   double tokens_per_s = 0;     // over seconds_s, as the field has it
   // Time from the first to the last token of all answers over the tokens between them, unlike tpot, which is a mean of

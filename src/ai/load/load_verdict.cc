@@ -62,17 +62,25 @@ class Judge {
         broken("seeds", "the order of samples and arrivals is not that of the published seeds", "no --seed");
       }
     }
-    if (result_.settings.tokens && result_.too_few_tokens > 0) {
-      broken("few-tokens",
-             std::to_string(result_.too_few_tokens) +
-                 " answers have at most one token, or no first one: no time per token",
-             "answers of at least two tokens, streamed");
-    }
+    few_tokens();
     accuracy();
     return std::move(verdict_);
   }
 
  private:
+  void few_tokens() {
+    if (!result_.settings.tokens) return;
+    const int64_t empty = result_.empty_answers, few = result_.too_few_tokens - empty;
+    if (empty > 0) {
+      broken("empty-answers", counted(empty, "answer has", "answers have") + " no token at all",
+             "a system whose answers have content, reasoning or tool calls");
+    }
+    if (few > 0) {
+      broken("few-tokens", counted(few, "answer", "answers") + " of one token or one piece: no time per token",
+             "answers of at least two tokens, streamed");
+    }
+  }
+
   void broken(const std::string& rule, const std::string& message, const std::string& mend) {
     verdict_.violations.push_back({rule, message, mend});
   }
@@ -107,7 +115,9 @@ class Judge {
 
   void duration() {
     const bool server = scenario_ == LoadScenario::kServer, offline = scenario_ == LoadScenario::kOffline;
-    const int64_t took_ns = offline ? result_.end_ns : server ? result_.last_due_ns : result_.last_issued_ns;
+    // Clients end a run by sending nothing more.
+    const bool by_end = offline || scenario_ == LoadScenario::kConcurrency;
+    const int64_t took_ns = by_end ? result_.end_ns : server ? result_.last_due_ns : result_.last_issued_ns;
     const double took_s = static_cast<double>(took_ns) / 1e9;
     verdict_.duration_met = took_s >= rules_.min_duration_s;
     if (verdict_.duration_met) return;
@@ -258,6 +268,11 @@ class Judge {
   std::vector<OverLimit> over_;
 };
 
+// Whether a rule asks for a longer run.
+bool is_of_length(const LoadViolation& broken) {
+  return broken.rule == "early-stopping" || broken.rule == "min-queries" || broken.rule == "min-duration";
+}
+
 }  // namespace
 
 double field_percentile_of(LoadScenario scenario) { return scenario == LoadScenario::kSingleStream ? 0.90 : 0.99; }
@@ -267,10 +282,12 @@ bool LoadVerdict::breaks(std::string_view rule) const {
 }
 
 bool LoadVerdict::is_only_too_short() const {
-  const auto is_short = [](const LoadViolation& broken) {
-    return broken.rule == "early-stopping" || broken.rule == "min-queries" || broken.rule == "min-duration";
-  };
-  return !violations.empty() && std::all_of(violations.begin(), violations.end(), is_short);
+  return !violations.empty() && std::all_of(violations.begin(), violations.end(), is_of_length);
+}
+
+bool LoadVerdict::is_sound() const {
+  return std::all_of(violations.begin(), violations.end(),
+                     [](const LoadViolation& broken) { return is_of_length(broken) || broken.rule == "few-tokens"; });
 }
 
 LoadVerdict judge(const LoadResult& result, const LoadSummary& summary, const LoadRules& rules) {

@@ -28,8 +28,8 @@ struct LoadRules {
 // The percentile that the field judges a scenario by: 0.9 single stream, 0.99 all others.
 double field_percentile_of(LoadScenario scenario);
 
-// A broken rule: "min-duration", "min-queries", "latency", "ttft", "tpot", "early-stopping", "few-tokens", "seeds",
-// "accuracy", "accuracy-unknown", "no-answers", or a fault of load_result.h.
+// A broken rule: "min-duration", "min-queries", "latency", "ttft", "tpot", "early-stopping", "few-tokens",
+// "empty-answers", "seeds", "accuracy", "accuracy-unknown", "no-answers", or a fault of load_result.h.
 struct LoadViolation {
   std::string rule, message, mend;
 };
@@ -40,6 +40,9 @@ struct LoadVerdict {
   bool breaks(std::string_view rule) const;
   // Broken by nothing but too few queries or too little time: it says nothing of the rate.
   bool is_only_too_short() const;
+  // Of what was measured nothing is wrong. The rules that are broken, if any, are asked of published results alone:
+  // that a run is long enough, that each answer has a time per token.
+  bool is_sound() const;
   // As the field's logs tell them apart.
   bool duration_met = true, queries_met = true, latency_met = true, early_stopping_met = true;
   int64_t over_latency = 0;     // server: samples over the latency limit

@@ -154,6 +154,25 @@ TEST(LoadVerdict, TokensHaveLimitsOfTheirOwn) {
   EXPECT_THAT(rules_broken(result, rules), IsEmpty());
   result.too_few_tokens = 3;
   EXPECT_THAT(rules_broken(result, rules), ElementsAre("few-tokens"));
+  // An answer of one token is sound; one without any is none.
+  EXPECT_TRUE(judge(result, summarise(result), rules).is_sound());
+  result.empty_answers = 1;
+  EXPECT_THAT(rules_broken(result, rules), ElementsAre("empty-answers", "few-tokens"));
+  EXPECT_FALSE(judge(result, summarise(result), rules).is_sound());
+}
+
+// Clients end a run by sending nothing more: its last query begins earlier than it is long.
+TEST(LoadVerdict, ClientsAreBusyUntilTheirLastAnswer) {
+  LoadResult result = server_run(1000);
+  result.settings.scenario = LoadScenario::kConcurrency;
+  result.last_issued_ns = 9'900'000'000;
+  result.end_ns = 10'100'000'000;
+  LoadRules rules;
+  rules.early_stopping = false;
+  rules.min_duration_s = 10;
+  EXPECT_THAT(rules_broken(result, rules), IsEmpty());
+  result.end_ns = 9'950'000'000;
+  EXPECT_THAT(rules_broken(result, rules), ElementsAre("min-duration"));
 }
 
 TEST(LoadVerdict, AccuracyMustBeKnownAndEnough) {

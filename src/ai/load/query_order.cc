@@ -101,7 +101,8 @@ QueryOrder::QueryOrder(const LoadSettings& settings, std::vector<uint32_t> loade
 
 bool QueryOrder::is_over() const {
   if (settings_.mode == LoadMode::kPerformance &&
-      (settings_.scenario == LoadScenario::kSingleStream || settings_.scenario == LoadScenario::kMultiStream)) {
+      (settings_.scenario == LoadScenario::kSingleStream || settings_.scenario == LoadScenario::kMultiStream ||
+       settings_.scenario == LoadScenario::kConcurrency)) {
     return false;
   }
   return last_due_ns_ >= duration_ns_ && queries_ >= least_queries_;

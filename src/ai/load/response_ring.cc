@@ -107,6 +107,7 @@ void ResponseRing::complete(uint64_t id, const SampleAnswer& answer) {
   slot.answered_ns = std::max(now_ns, slot.issued_ns);
   const int32_t streamed = slot.tokens.load(std::memory_order_relaxed);
   slot.streamed_tokens = streamed;
+  slot.prompt_tokens = static_cast<int32_t>(std::clamp<int64_t>(answer.prompt_tokens, 0, INT32_MAX));
   if (answer.tokens > 0) {
     if (streamed > 0 && answer.tokens != streamed && !answer.has_own_count) {
       note("token-counts", "the answer to id " + std::to_string(id) + " says " + std::to_string(answer.tokens) +
@@ -160,6 +161,7 @@ bool ResponseRing::take_one(uint64_t id, std::vector<SampleRecord>& records) {
   records.back().answered_ns = slot.answered_ns;
   records.back().failed = failed;
   records.back().streamed_tokens = failed ? 0 : slot.streamed_tokens;
+  records.back().prompt_tokens = failed ? 0 : slot.prompt_tokens;
   if (keep_data_) records.back().data.swap(data_[id & mask_]);
   slot.state.store(state_of(id, kTaken), std::memory_order_release);
   return true;

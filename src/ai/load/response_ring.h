@@ -77,6 +77,7 @@ class ResponseRing final : public ResponseSink {
     std::atomic<int64_t> first_token_ns{-1}, last_token_ns{-1};
     std::atomic<int32_t> tokens{0};
     int32_t streamed_tokens = 0;  // of `tokens`, when it is answered
+    int32_t prompt_tokens = 0;
     uint32_t index = 0;
   };
   struct Oddity {

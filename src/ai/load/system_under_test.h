@@ -37,6 +37,7 @@ struct SampleAnswer {
   int64_t at_ns = 0;
   // What was reported one by one may be pieces of several tokens. Else `tokens` must be their number where any were.
   bool has_own_count = false;
+  int64_t prompt_tokens = 0;  // that the system read; 0: it doesn't say
 };
 
 // All of these from any thread, also from within issue(); none waits for a lock on its usual way.

@@ -27,6 +27,7 @@ Status check(const EngineLimits& limits) {
                      "at least max_sequences, " + std::to_string(limits.max_sequences) +
                          ": each sequence that runs gets a token in a step");
   }
+  if (limits.receive_steps < 1) return bad_limit("receive_steps", limits.receive_steps, "at least 1");
   if (limits.block_tokens < 1) return bad_limit("block_tokens", limits.block_tokens, "at least 1");
   if (limits.cache_tokens < limits.block_tokens) {
     return bad_limit("cache_tokens", limits.cache_tokens,
@@ -275,7 +276,10 @@ const StepBatch& Replica::choose_step(double now_s) {
   batch_ = {};
   // An engine that was idle, or has nothing else to do, waits for nothing.
   const bool is_ahead = limits_.schedules_ahead && step_ended_s_ == now_s && running_ > 0;
-  let_in_until_s_ = is_ahead ? step_began_s_ : now_s;
+  if (++deaf_steps_ >= limits_.receive_steps || running_ == 0) {
+    let_in_until_s_ = is_ahead ? step_began_s_ : now_s;
+    deaf_steps_ = 0;
+  }
   step_began_s_ = now_s;
   if (order_.size() > kForgetFrom + 2 * static_cast<size_t>(running_)) forget_left();
   let_in_computed(now_s);

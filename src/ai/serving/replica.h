@@ -48,6 +48,7 @@ struct EngineLimits {
   bool chunked_prefill = true;
   bool prefix_cache = true;
   bool schedules_ahead = false;  // a step is chosen when the one before it begins: later requests wait for the next one
+  int64_t receive_steps = 1;     // new requests are looked for every so many steps, while any run
   int64_t draft_tokens = 0;      // guessed for each sequence in a step; step_tokens holds all that are checked
   double acceptance = 0;         // chance that a guess is right where all before it are
 
@@ -212,6 +213,7 @@ class Replica {
   bool batch_decodes_ = false;
   double step_began_s_ = 0, step_ended_s_ = -1, last_decode_seen_s_ = 0;
   double let_in_until_s_ = 0;  // of requests that this step may take
+  int64_t deaf_steps_ = 0;     // since requests were looked for
   int64_t continuing_ = 0;     // of the decodes, those whose last token came with the last decode step
   std::vector<std::pair<double, int64_t>> joined_;  // since then: when, how many
   ReplicaCounts counts_;

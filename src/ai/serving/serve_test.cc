@@ -79,6 +79,20 @@ TEST(Serve, AnEngineThatSchedulesAheadTakesARequestAStepLater) {
   EXPECT_NEAR(all.outcomes[2].scheduled_s, 0.140, 1e-12);
 }
 
+TEST(Serve, AnEngineThatLooksForRequestsNowAndThen) {
+  ServeOptions options = options_of();
+  options.limits.receive_steps = 5;
+  const ServeRun all = run(trace_of({{.arrival_s = 0, .prompt_tokens = 100, .output_tokens = 10},
+                                     {.arrival_s = 0.025, .prompt_tokens = 200, .output_tokens = 2},
+                                     {.arrival_s = 1, .prompt_tokens = 100, .output_tokens = 1}}),
+                           options);
+  // The first found it idle: 20 ms, then steps of 11 ms, of which the fifth looks for others.
+  EXPECT_NEAR(all.outcomes[0].first_token_s, 0.020, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].scheduled_s, 0.064, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].first_token_s, 0.095, 1e-12);
+  EXPECT_NEAR(all.outcomes[2].scheduled_s, 1, 1e-12);
+}
+
 TEST(Serve, WithoutChunksPromptsGoFirstAndTheOthersStandStill) {
   ServeOptions options = options_of();
   options.limits.chunked_prefill = false;

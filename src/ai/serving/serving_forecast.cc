@@ -65,14 +65,17 @@ class ServingForecaster {
     options.most_in_flight = request_.loads[load].most_in_flight;
     const DraftTime draft{request_.draft_tokens, request_.draft_share.value_or(1 / work->layers)};
     const double token = widths->token_log_half_width, first = widths->first_log_half_width;
-    for (const auto& [sign, summary] : {std::pair(0.0, &row.forecast), {1.0, &row.slow}, {-1.0, &row.fast}}) {
-      const StepScale scale{std::exp(sign * token), std::exp(sign * std::max(token, first))};
+    std::vector<std::pair<double, ServingSummary*>> errors = {{0, &row.forecast}, {1, &row.slow}, {-1, &row.fast}};
+    if (request_.error_half_widths) errors = {{*request_.error_half_widths, &row.forecast}};
+    for (const auto& [error, summary] : errors) {
+      const StepScale scale{std::exp(error * token), std::exp(error * std::max(token, first))};
       options.front_end = front_end_time(*request_.profile, on.host, scale);
       const EngineStepTime times(*request_.profile, *work, on.facts, on.host, scale, draft);
       auto run = serve(trace, options, times);
       if (!run) return run.error();
       *summary = summarise(trace, options, *run, request_.objectives);
-      if (sign == 0 && row.forecast.finished == 0) {
+      const bool is_forecast = summary == &row.forecast;
+      if (is_forecast && row.forecast.finished == 0) {
         row.problem = "every request is longer than the " + std::to_string(options.limits.cache_tokens) +
                       " tokens that its cache holds";
         if (options.limits.context_tokens > 0) {
@@ -82,8 +85,8 @@ class ServingForecaster {
                                    "shorter requests, or a larger cache");
         return row;
       }
-      if (sign == 0) row.samples = run->samples;
-      if (sign != 0 || !take_) continue;
+      if (is_forecast) row.samples = run->samples;
+      if (!is_forecast || !take_) continue;
       if (Status taken = take_(row, trace, *run); !taken) return taken.error();
     }
     const double price_per_s = on.price_per_hour * static_cast<double>(row.devices) / 3600;
@@ -165,6 +168,7 @@ class ServingForecaster {
     limits->context_tokens = request_.context_tokens;
     limits->prefix_cache = request_.prefix_cache;
     limits->chunked_prefill = request_.chunked_prefill;
+    limits->receive_steps = request_.receive_steps;
     return limits;
   }
 

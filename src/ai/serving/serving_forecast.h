@@ -42,6 +42,7 @@ struct ServingRequestFor {
   std::optional<int64_t> max_sequences, step_tokens, cache_tokens;
   int64_t context_tokens = 0;  // as EngineLimits has it
   bool prefix_cache = true, chunked_prefill = true;
+  int64_t receive_steps = 1;  // as EngineLimits has it
   int64_t replicas = 1;
   int64_t data_parallel = 1, pipeline_parallel = 1;  // engines, stages of a replica
   bool expert_parallel = false;                      // each device holds whole experts, and not a part of each
@@ -52,6 +53,8 @@ struct ServingRequestFor {
   std::optional<double> draft_share;  // of a step's time, for each guess; by default one layer's: 1 / layers
   Router router = Router::kLeastLoaded;
   std::vector<LoadObjective> objectives;
+  // All times at so many half widths of their 90% interval, above 0 slower, in place of the forecast and both ends.
+  std::optional<double> error_half_widths;
 };
 
 // One service under one load.
@@ -64,7 +67,8 @@ struct ServingRow {
   double prompt_tokens = 0, output_tokens = 0;  // means
   EngineLimits limits;
   ServingSummary forecast;
-  ServingSummary slow, fast;           // with steps and front end at the ends of the engine's 90% interval
+  // With steps and front end at the ends of the engine's 90% interval; empty where one error was asked for.
+  ServingSummary slow, fast;
   double cost_per_million = kUnknown;  // tokens of output, in US dollars, at the forecast's rate
   double cost_per_request = kUnknown;
   std::vector<ServeSample> samples;  // of the forecast

@@ -39,6 +39,7 @@ void AnswerStream::take_event(std::string_view data, const std::function<void()>
   if (is_done_ && !chunk->text.empty()) problem_ = "text behind the end of the stream";
   is_done_ = is_done_ || chunk->finished;
   if (chunk->completion_tokens) counted_tokens_ = *chunk->completion_tokens;
+  if (chunk->prompt_tokens > 0) prompt_tokens_ = chunk->prompt_tokens;
   if (chunk->text.empty()) return;
   ++pieces_;
   piece_ns_ = bytes_ns_;
@@ -57,6 +58,7 @@ void AnswerStream::take_whole_body() {
   if (!has_choices_) foreign_ = printable(std::string_view(body_).substr(0, kShownEvent));
   text_ = chunk->text;
   if (chunk->completion_tokens) counted_tokens_ = *chunk->completion_tokens;
+  prompt_tokens_ = chunk->prompt_tokens;
 }
 
 void AnswerStream::finish(const std::function<void()>& token) {

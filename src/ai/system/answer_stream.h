@@ -23,6 +23,7 @@ class AnswerStream {
   const std::string& text() const { return text_; }
   int64_t pieces() const { return pieces_; }
   int64_t counted_tokens() const { return counted_tokens_; }  // by the server; 0: it says nothing
+  int64_t prompt_tokens() const { return prompt_tokens_; }    // the same
   // When the last piece of text came; the count of tokens, "[DONE]" and the body's end may come long behind it.
   // Of an answer without pieces: when its last bytes came. 0: nothing came.
   int64_t end_ns() const { return piece_ns_ != 0 ? piece_ns_ : bytes_ns_; }
@@ -35,7 +36,7 @@ class AnswerStream {
   std::string text_, problem_;
   std::string body_;     // while it may be a single answer
   std::string foreign_;  // the first event that is no part of an answer
-  int64_t pieces_ = 0, counted_tokens_ = 0, bytes_ns_ = 0, piece_ns_ = 0;
+  int64_t pieces_ = 0, counted_tokens_ = 0, prompt_tokens_ = 0, bytes_ns_ = 0, piece_ns_ = 0;
   bool is_done_ = false, has_choices_ = false;
 };
 

@@ -61,8 +61,8 @@ TEST(AnswerStream, ThinkingAndToolCallsAreTokens) {
                    delta(R"("tool_calls": [{"index": 0, "function": {"arguments": "{\"a\""}}])"),
                    delta(R"("content": "x")"), delta("", R"("tool_calls")")});
   EXPECT_EQ(played.answer.problem(), "");
-  EXPECT_THAT(played.token_ms, testing::ElementsAre(1, 2, 4, 5));
-  EXPECT_EQ(played.answer.text(), "hmso{\"a\"x");
+  EXPECT_THAT(played.token_ms, testing::ElementsAre(1, 2, 3, 4, 5));
+  EXPECT_EQ(played.answer.text(), "hmsof{\"a\"x");
 }
 
 TEST(AnswerStream, OnlyNamedReasonsEndIt) {

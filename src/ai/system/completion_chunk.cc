@@ -1,6 +1,7 @@
 #include "ai/system/completion_chunk.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 
 #include "base/json.h"
@@ -45,13 +46,14 @@ void append_message(const Json& message, std::string& text) {
   text += reasoning.empty() ? text_of(message, "reasoning_content") : reasoning;
   text += text_of(message, "content") + text_of(message, "refusal");
   if (const auto call = message.find("function_call"); call != message.end() && call->is_object()) {
-    text += text_of(*call, "arguments");
+    text += text_of(*call, "name") + text_of(*call, "arguments");
   }
   const auto calls = message.find("tool_calls");
   if (calls == message.end() || !calls->is_array()) return;
   for (const Json& call : *calls) {
     const auto function = call.is_object() ? call.find("function") : call.end();
-    if (call.is_object() && function != call.end() && function->is_object()) text += text_of(*function, "arguments");
+    if (!call.is_object() || function == call.end() || !function->is_object()) continue;
+    text += text_of(*function, "name") + text_of(*function, "arguments");
   }
 }
 
@@ -98,6 +100,9 @@ Result<CompletionChunk> parse_completion_chunk(std::string_view data) {
   }
   const auto usage = json->find("usage");
   if (usage == json->end() || !usage->is_object()) return chunk;
+  if (const auto read = usage->find("prompt_tokens"); read != usage->end() && read->is_number_unsigned()) {
+    chunk.prompt_tokens = static_cast<int64_t>(std::min<uint64_t>(read->get<uint64_t>(), kMostCompletionTokens));
+  }
   const auto tokens = usage->find("completion_tokens");
   if (tokens == usage->end() || !tokens->is_number_unsigned()) return chunk;
   if (tokens->get<uint64_t>() > static_cast<uint64_t>(kMostCompletionTokens)) {
@@ -105,6 +110,36 @@ Result<CompletionChunk> parse_completion_chunk(std::string_view data) {
   }
   chunk.completion_tokens = tokens->get<int64_t>();
   return chunk;
+}
+
+Result<EmbeddingAnswer> scan_embedding_answer(std::string_view body) {
+  static constexpr std::string_view kVector = "\"embedding\"", kRead = "\"prompt_tokens\"";
+  const auto value_behind = [&](size_t at) { return trim(body.substr(std::min(at, body.size()), 64)); };
+  EmbeddingAnswer answer;
+  for (size_t at = body.find(kVector); at != std::string_view::npos; at = body.find(kVector, at + 1)) {
+    std::string_view value = value_behind(at + kVector.size());
+    if (!value.starts_with(":")) continue;  // the kind of an object
+    value = trim(value.substr(1));
+    const bool is_list = value.starts_with("[") && !trim(value.substr(1)).starts_with("]");
+    const bool is_text = value.starts_with("\"") && !value.starts_with("\"\"");
+    if (is_list || is_text) ++answer.embeddings;
+  }
+  if (answer.embeddings == 0) {
+    // What it is instead, if it is the server's own error.
+    if (const auto chunk = parse_completion_chunk(body); !chunk && chunk.error().code == "server-error") {
+      return chunk.error();
+    }
+    return bad_chunk("no embedding in the answer", body);
+  }
+  const size_t at = body.rfind(kRead);
+  if (at == std::string_view::npos) return answer;
+  std::string_view digits = value_behind(at + kRead.size());
+  if (digits.starts_with(":")) digits = trim(digits.substr(1));
+  uint64_t tokens = 0;
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), tokens).ec == std::errc{}) {
+    answer.prompt_tokens = static_cast<int64_t>(std::min<uint64_t>(tokens, kMostCompletionTokens));
+  }
+  return answer;
 }
 
 }  // namespace perfcast::ai

@@ -40,6 +40,23 @@ TEST(CompletionChunk, LeavesAloneWhatIsNoPartOfAnAnswer) {
   EXPECT_EQ(ping->text, "");
 }
 
+TEST(CompletionChunk, VectorsAreLookedFor) {
+  const auto both = scan_embedding_answer(
+      R"({"data": [{"object": "embedding", "embedding": [0.1]}, {"object": "embedding", "embedding" : "AAAA"}],
+          "usage": {"prompt_tokens": 7, "total_tokens": 7}})");
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->embeddings, 2);
+  EXPECT_EQ(both->prompt_tokens, 7);
+  for (const char* const none : {"", "{}", R"({"data": []})", R"({"data": [{"object": "embedding", "embedding": []}]})",
+                                 R"({"data": [{"embedding": ""}]})", R"({"embedding")"}) {
+    const auto refused = scan_embedding_answer(none);
+    ASSERT_FALSE(refused) << none;
+    EXPECT_EQ(refused.error().code, "bad-chunk");
+  }
+  EXPECT_EQ(scan_embedding_answer(R"({"error": {"message": "no such model"}})").error().message,
+            "the server says: no such model");
+}
+
 TEST(CompletionChunk, RefusesWhatIsNone) {
   for (const char* const data : {"", "{", "[]", R"({"choices": 3})", R"({"choices": [3]})",
                                  R"({"choices": [], "usage": {"completion_tokens": 99999999999}})",

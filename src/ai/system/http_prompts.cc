@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <array>
-
 #include "ai/system/http_system.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -12,9 +9,6 @@ namespace {
 
 constexpr size_t kLargestPromptsBytes = size_t{256} << 20;
 constexpr size_t kMostPrompts = 1'000'000;
-constexpr std::array<const char*, 16> kWords = {"stone",  "river",  "seven",  "paper", "light", "under",
-                                                "garden", "window", "letter", "north", "music", "table",
-                                                "water",  "green",  "early",  "story"};
 
 Error bad_prompt(const std::string& what, const std::string& where) {
   return {"bad-prompt", what, where, "a line of JSON: \"text\", {\"prompt\": \"text\"} or {\"messages\": [...]}"};
@@ -48,39 +42,18 @@ Result<std::vector<std::string>> read_prompts(const std::string& path, bool chat
   return parse_prompts(*text, path, chat);
 }
 
-bool is_chat(const std::string& url) { return url.find("/chat/") != std::string::npos; }
-
 std::vector<std::string> made_up_prompts(int64_t count, int64_t words, bool chat, uint64_t seed) {
   Random random(seed);
   std::vector<std::string> prompts;
   prompts.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     std::string text = std::to_string(i);
-    for (int64_t word = 1; word < words; ++word) text.append(" ").append(kWords[random.below(kWords.size())]);
+    if (words > 1) text += " " + words_of(random.next(), words - 1);
     const Json prompt =
         chat ? Json{{"messages", Json::array({Json{{"role", "user"}, {"content", text}}})}} : Json{{"prompt", text}};
     prompts.push_back(prompt.dump());
   }
   return prompts;
-}
-
-std::string request_body(const HttpSystemOptions& options, const std::string& prompt) {
-  const auto parsed = parse_json(prompt, "prompt");
-  Json body = parsed && parsed->is_object() ? *parsed : Json{{"prompt", prompt}};
-  const bool chat = is_chat(options.url);
-  if (chat && !body.contains("messages") && body.contains("prompt")) {
-    body["messages"] = Json::array({Json{{"role", "user"}, {"content", body["prompt"]}}});
-    body.erase("prompt");
-  }
-  if (!options.model.empty()) body["model"] = options.model;
-  const bool has_own_limit = body.contains("max_tokens") || body.contains("max_completion_tokens");
-  if (options.max_tokens > 0 && (options.max_tokens_wins || !has_own_limit)) {
-    body["max_tokens"] = options.max_tokens;
-    body.erase("max_completion_tokens");
-  }
-  body["stream"] = true;
-  body["stream_options"] = Json{{"include_usage", true}};
-  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace perfcast::ai

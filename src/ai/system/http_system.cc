@@ -3,11 +3,15 @@
 #include <curl/curl.h>
 
 #include <array>
+#include <condition_variable>
 #include <deque>
 #include <map>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "ai/system/answer_stream.h"
+#include "ai/system/curl_loop.h"
 #include "base/text.h"
 
 namespace perfcast::ai {
@@ -15,7 +19,8 @@ namespace {
 
 constexpr long kStatusOk = 200;
 constexpr size_t kMostErrorBytes = 4096;
-constexpr int kPollMs = 1000;
+constexpr size_t kMostVectorBytes = size_t{64} << 20;  // of an answer with embeddings
+constexpr int64_t kLookForStallsEvery_ns = 200'000'000;
 
 struct CurlDeleter {
   void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
@@ -36,16 +41,23 @@ std::string with_path(std::string url) {
 struct Transfer {
   EasyHandle easy;
   ResponseSink* sink = nullptr;
-  uint64_t id = 0;
+  IssuedSample sample;
+  RequestBodies::Body body;
+  bool is_vector = false;
   AnswerStream answer;
-  std::string refusal;  // the body of a status other than 200
+  std::string refusal;   // the body of a status other than 200
+  std::string vector;    // of embeddings, the answer
+  int64_t heard_ns = 0;  // when anything came last, or it was sent
   char curl_problem[CURL_ERROR_SIZE] = "";
 
-  void reset(uint64_t new_id, ResponseSink* new_sink) {
+  void reset(const IssuedSample& new_sample, ResponseSink* new_sink, RequestBodies::Body new_body) {
     sink = new_sink;
-    id = new_id;
+    sample = new_sample;
+    body = std::move(new_body);
     answer = {};
     refusal.clear();
+    vector.clear();
+    heard_ns = steady_ns();
     curl_problem[0] = '\0';
   }
 
@@ -58,35 +70,63 @@ struct Transfer {
   // Whether the transfer may go on.
   bool take(std::string_view bytes) {
     const int64_t now_ns = steady_ns();
+    heard_ns = now_ns;
     if (status() != kStatusOk) {
       if (refusal.size() < kMostErrorBytes) refusal.append(bytes);
       return true;
     }
-    answer.take(bytes, now_ns, [this, now_ns] { sink->token(id, 1, now_ns); });
+    if (is_vector) {
+      vector.append(bytes);
+      return vector.size() <= kMostVectorBytes;
+    }
+    answer.take(bytes, now_ns, [this, now_ns] { sink->token(sample.id, 1, now_ns); });
     return answer.problem().empty();
   }
 
-  void conclude(CURLcode outcome) {
-    const int64_t now_ns = steady_ns();
+  // Why there is no answer; empty: there is one.
+  std::string problem_of(CURLcode outcome) {
     std::string problem = answer.problem();
     if (problem.empty() && outcome != CURLE_OK) {
-      problem = curl_problem[0] != '\0' ? curl_problem : curl_easy_strerror(outcome);
-      if (answer.pieces() > 0) problem += " after " + std::to_string(answer.pieces()) + " pieces of the answer";
+      problem = with_pieces(curl_problem[0] != '\0' ? curl_problem : curl_easy_strerror(outcome));
     } else if (problem.empty() && status() != kStatusOk) {
       problem = "status " + std::to_string(status()) + ": " + std::string(trim(refusal)).substr(0, 200);
-    } else if (problem.empty()) {
-      answer.finish([this] { sink->token(id, 1, answer.end_ns()); });
+    } else if (problem.empty() && !is_vector) {
+      answer.finish([this] { sink->token(sample.id, 1, answer.end_ns()); });
       problem = answer.problem();
     }
-    if (!problem.empty()) {
-      sink->fail(id, problem, now_ns);
-      return;
-    }
+    return problem;
+  }
+
+  std::string with_pieces(const std::string& what) const {
+    if (answer.pieces() == 0) return what;
+    return what + " after " + std::to_string(answer.pieces()) + " pieces of the answer";
+  }
+
+  void conclude(CURLcode outcome, RequestBodies& bodies) {
+    const std::string problem = problem_of(outcome);
+    if (!problem.empty()) return sink->fail(sample.id, problem, steady_ns());
+    if (is_vector) return conclude_vector();
+    bodies.answered(sample.index, body, answer.text());
     const bool is_counted = answer.counted_tokens() > 0;
-    sink->complete(id, {.tokens = is_counted ? answer.counted_tokens() : answer.pieces(),
-                        .data = answer.text(),
-                        .at_ns = answer.end_ns() != 0 ? answer.end_ns() : now_ns,
-                        .has_own_count = is_counted});
+    sink->complete(sample.id, {.tokens = is_counted ? answer.counted_tokens() : answer.pieces(),
+                               .data = answer.text(),
+                               .at_ns = answer.end_ns() != 0 ? answer.end_ns() : heard_ns,
+                               .has_own_count = is_counted,
+                               .prompt_tokens = answer.prompt_tokens()});
+  }
+
+  void conclude_vector() {
+    const auto vectors = scan_embedding_answer(vector);
+    if (!vectors) return sink->fail(sample.id, vectors.error().message, heard_ns);
+    sink->complete(sample.id, {.data = vector, .at_ns = heard_ns, .prompt_tokens = vectors->prompt_tokens});
+  }
+
+  // Whether it was sent, and nothing came for so long. Time that it waits for a connection is the client's own.
+  bool is_stalled(int64_t now_ns, int64_t limit_ns) {
+    curl_off_t sent_us = 0;
+    curl_easy_getinfo(easy.get(), CURLINFO_PRETRANSFER_TIME_T, &sent_us);
+    if (sent_us <= 0) heard_ns = now_ns;
+    return now_ns - heard_ns > limit_ns;
   }
 };
 
@@ -103,14 +143,16 @@ Error endpoint_failed(const std::string& what, const std::string& url) {
 // The thread with all requests.
 class CurlRequests final : public EndpointRequests {
  public:
-  CurlRequests(const HttpSystemOptions& options, const std::vector<std::string>& bodies)
-      : url_(with_path(options.url)), connect_limit_s_(options.connect_limit_s), bodies_(bodies) {
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    multi_ = curl_multi_init();
-    curl_multi_setopt(multi_, CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(options.most_connections));
-    curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(options.most_connections));
+  CurlRequests(const HttpSystemOptions& options, RequestBodies& bodies)
+      : url_(with_path(options.url)),
+        connect_limit_s_(options.connect_limit_s),
+        stall_limit_s_(options.stall_limit_s),
+        is_vector_(is_embedding(url_)),
+        bodies_(bodies) {
+    curl_multi_setopt(loop_.multi(), CURLMOPT_MAX_TOTAL_CONNECTIONS, static_cast<long>(options.most_connections));
+    curl_multi_setopt(loop_.multi(), CURLMOPT_MAXCONNECTS, static_cast<long>(options.most_connections));
     curl_slist* list = curl_slist_append(nullptr, "Content-Type: application/json");
-    list = curl_slist_append(list, "Accept: text/event-stream");
+    list = curl_slist_append(list, is_vector_ ? "Accept: application/json" : "Accept: text/event-stream");
     list = curl_slist_append(list, "Expect:");
     for (const std::string& header : options.headers) list = curl_slist_append(list, header.c_str());
     headers_.reset(list);
@@ -119,10 +161,9 @@ class CurlRequests final : public EndpointRequests {
 
   ~CurlRequests() override {
     thread_.request_stop();
-    curl_multi_wakeup(multi_);
+    loop_.wake();
     thread_.join();
     idle_.clear();
-    curl_multi_cleanup(multi_);
   }
   CurlRequests(const CurlRequests&) = delete;
   CurlRequests& operator=(const CurlRequests&) = delete;
@@ -132,13 +173,13 @@ class CurlRequests final : public EndpointRequests {
       const std::lock_guard guard(lock_);
       for (const IssuedSample& sample : query) queue_.push_back({sample, &sink});
     }
-    curl_multi_wakeup(multi_);
+    loop_.wake();
   }
 
   void give_up() override {
     std::unique_lock lock(lock_);
     gives_up_ = true;
-    curl_multi_wakeup(multi_);
+    loop_.wake();
     given_up_.wait(lock, [this] { return !gives_up_; });
   }
 
@@ -149,13 +190,11 @@ class CurlRequests final : public EndpointRequests {
   };
 
   void follow(const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
+    loop_.run(stop, [this] {
       take_jobs();
-      int running = 0;
-      curl_multi_perform(multi_, &running);
       take_finished();
-      curl_multi_poll(multi_, nullptr, 0, kPollMs, nullptr);
-    }
+      end_stalled();
+    });
     drop_all();
   }
 
@@ -187,9 +226,10 @@ class CurlRequests final : public EndpointRequests {
       idle_.pop_back();
     }
     if (!transfer->easy) return job.sink->fail(job.sample.id, "libcurl can't be used here");
-    transfer->reset(job.sample.id, job.sink);
+    transfer->reset(job.sample, job.sink, bodies_.body_of(job.sample.index));
+    transfer->is_vector = is_vector_;
     CURL* const easy = transfer->easy.get();
-    const std::string& body = bodies_[job.sample.index % bodies_.size()];
+    const std::string& body = transfer->body.bytes();
     curl_easy_setopt(easy, CURLOPT_URL, url_.c_str());
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
@@ -202,34 +242,54 @@ class CurlRequests final : public EndpointRequests {
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, &take_bytes_of_answer);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer.get());
     curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer.get());
-    curl_multi_add_handle(multi_, easy);
+    curl_multi_add_handle(loop_.multi(), easy);
     running_.emplace(easy, std::move(transfer));
   }
 
   void take_finished() {
     int left = 0;
-    while (const CURLMsg* const message = curl_multi_info_read(multi_, &left)) {
+    while (const CURLMsg* const message = curl_multi_info_read(loop_.multi(), &left)) {
       if (message->msg != CURLMSG_DONE) continue;
       const CURLcode outcome = message->data.result;
       const auto found = running_.find(message->easy_handle);
       if (found == running_.end()) continue;
       std::unique_ptr<Transfer> transfer = std::move(found->second);
       running_.erase(found);
-      curl_multi_remove_handle(multi_, transfer->easy.get());
-      transfer->conclude(outcome);
+      curl_multi_remove_handle(loop_.multi(), transfer->easy.get());
+      transfer->conclude(outcome, bodies_);
       idle_.push_back(std::move(transfer));
     }
   }
 
+  // A server may stop in the middle of one answer while it goes on with others.
+  void end_stalled() {
+    const int64_t now_ns = steady_ns();
+    if (now_ns - looked_ns_ < kLookForStallsEvery_ns) return;
+    looked_ns_ = now_ns;
+    for (auto at = running_.begin(); at != running_.end();) {
+      Transfer& transfer = *at->second;
+      if (!transfer.is_stalled(now_ns, static_cast<int64_t>(stall_limit_s_ * 1e9))) {
+        ++at;
+        continue;
+      }
+      curl_multi_remove_handle(loop_.multi(), transfer.easy.get());
+      const std::string what = "it stalls: nothing came for " + human_seconds(stall_limit_s_);
+      transfer.sink->fail(transfer.sample.id, transfer.with_pieces(what), now_ns);
+      at = running_.erase(at);
+    }
+  }
+
   void drop_all() {
-    for (auto& [easy, transfer] : running_) curl_multi_remove_handle(multi_, easy);
+    for (auto& [easy, transfer] : running_) curl_multi_remove_handle(loop_.multi(), easy);
     running_.clear();
   }
 
   std::string url_;
-  double connect_limit_s_;
-  const std::vector<std::string>& bodies_;
-  CURLM* multi_ = nullptr;
+  double connect_limit_s_, stall_limit_s_;
+  bool is_vector_;
+  RequestBodies& bodies_;
+  int64_t looked_ns_ = 0;
+  CurlLoop loop_;
   HeaderList headers_;
   std::map<CURL*, std::unique_ptr<Transfer>> running_;
   std::vector<std::unique_ptr<Transfer>> idle_;
@@ -250,10 +310,7 @@ Status check_endpoint(const std::string& url) {
                      "such as http://127.0.0.1:8000/v1/chat/completions");
 }
 
-HttpSystem::HttpSystem(HttpSystemOptions options) : options_(std::move(options)) {
-  bodies_.reserve(options_.prompts.size());
-  for (const std::string& prompt : options_.prompts) bodies_.push_back(request_body(options_, prompt));
-}
+HttpSystem::HttpSystem(HttpSystemOptions options) : options_(std::move(options)), bodies_(options_) {}
 
 HttpSystem::~HttpSystem() = default;
 

@@ -1,40 +1,23 @@
 #pragma once
-// A server that speaks OpenAI's interface, completions or chat completions, as a system under test: each sample is a
-// request whose answer is streamed as server-sent events. All requests are on one thread (libcurl's multi interface),
-// which notes when bytes arrive; connections are used again.
+// A server that speaks OpenAI's interface, completions, chat completions or embeddings, as a system under test: each
+// sample is a request. The answer is streamed as server-sent events, that of embeddings comes whole. All requests are
+// on one thread (libcurl's multi interface), which notes when bytes arrive; connections are used again.
 //
 // A piece of the stream that adds text counts as a token when it arrives; how many tokens the answer has, the server's
 // own count says where it gives one ("usage").
 
-#include <condition_variable>
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "ai/load/system_under_test.h"
+#include "ai/system/request_bodies.h"
 
 namespace perfcast::ai {
 
-struct HttpSystemOptions {
-  std::string url;                   // http://host:port/v1/chat/completions; without a path: /v1/completions
-  std::string model;                 // empty: the request names none
-  std::vector<std::string> prompts;  // sample i has prompt i modulo their number: JSON objects whose members are sent
-  int64_t max_tokens = 0;            // 0: the server's own
-  bool max_tokens_wins = false;      // over a prompt's own; else over none
-  std::vector<std::string> headers;  // "Authorization: Bearer ..."
-  int64_t most_connections = 512;    // at once; further requests wait for one, which their latency counts
-  double connect_limit_s = 10;
-};
-
 // "bad-usage" where the address is none of http:// or https://.
 Status check_endpoint(const std::string& url);
-
-// The body of a request: the prompt's members, with "model", "stream", "max_tokens" and what asks for a token count.
-std::string request_body(const HttpSystemOptions& options, const std::string& prompt);
 
 // Prompts from lines of JSON: a text, or an object with "prompt" or, where they are for chat completions, "messages".
 // At most 1,000,000 lines and 256 MiB.
@@ -42,7 +25,6 @@ Result<std::vector<std::string>> read_prompts(const std::string& path, bool chat
 Result<std::vector<std::string>> parse_prompts(std::string_view text, const std::string& source, bool chat);
 // `count` different ones of so many words each, from a seed.
 std::vector<std::string> made_up_prompts(int64_t count, int64_t words, bool chat, uint64_t seed);
-bool is_chat(const std::string& url);
 
 // All requests that are on their way, and a thread for them.
 class EndpointRequests {
@@ -67,7 +49,7 @@ class HttpSystem final : public SystemUnderTest {
 
  private:
   HttpSystemOptions options_;
-  std::vector<std::string> bodies_;
+  RequestBodies bodies_;
   ResponseSink* sink_ = nullptr;
   std::unique_ptr<EndpointRequests> requests_;
 };

@@ -170,6 +170,71 @@ TEST_F(Endpoint, ASilentServerHangs) {
   EXPECT_EQ(result.answered, 0);
 }
 
+TEST_F(Endpoint, OneStalledAnswerFailsAndTheOthersGoOn) {
+  settings_.scenario = LoadScenario::kServer;
+  settings_.target_qps = 50;
+  settings_.min_queries = 20;
+  settings_.answer_limit_s = 5;
+  HttpSystemOptions options = options_of("/stall/v1/completions");
+  options.stall_limit_s = 0.5;
+  HttpSystem system(options);
+  const auto result = run_load(settings_, system);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->failed, 5);
+  EXPECT_EQ(result->answered, 15);
+  EXPECT_LT(result->end_ns, 4'000'000'000);
+  ASSERT_EQ(result->faults.size(), 1u);
+  EXPECT_THAT(result->faults[0].message, HasSubstr("it stalls: nothing came for 500 ms after 2 pieces of the answer"));
+}
+
+TEST_F(Endpoint, ToolCallsAndReasoningAloneAreAnswers) {
+  const LoadResult tools = run("/tools/v1/chat/completions");
+  EXPECT_THAT(tools.faults, IsEmpty());
+  EXPECT_EQ(tools.answered, 12);
+  EXPECT_EQ(tools.tokens, 12 * 12);
+  EXPECT_EQ(tools.prompt_tokens, 12 * 90);
+  EXPECT_EQ(tools.empty_answers, 0);
+  EXPECT_EQ(tools.too_few_tokens, 12);  // all in one piece: nobody knows the time of each
+  EXPECT_THAT(tools.tpot_ns, testing::Each(-1));
+  EXPECT_THAT(tools.ttft_ns, testing::Each(testing::Gt(0)));
+  const LoadResult reasoning = run("/reasoning/v1/chat/completions");
+  EXPECT_THAT(reasoning.faults, IsEmpty());
+  EXPECT_EQ(reasoning.too_few_tokens, 0);
+}
+
+TEST_F(Endpoint, EmbeddingsHaveNoTokens) {
+  settings_.tokens = false;
+  const LoadResult result = run("/v1/embeddings");
+  EXPECT_THAT(result.faults, IsEmpty());
+  EXPECT_EQ(result.answered, 12);
+  EXPECT_EQ(result.tokens, 0);
+  EXPECT_EQ(result.prompt_tokens, 12 * 7);
+}
+
+// What the server said is in the next turn, which comes when it has ended.
+TEST_F(Endpoint, ConversationsGoOn) {
+  ServingTrace trace;
+  for (int32_t i = 0; i < 6; ++i) {
+    trace.requests.push_back({.arrival_s = i % 3 == 0 ? 0 : 0.02,
+                              .prompt_tokens = 4 + 9 * (i % 3),
+                              .output_tokens = 5,
+                              .after = i % 3 == 0 ? -1 : i - 1});
+  }
+  auto plan = std::make_shared<LoadPlan>();
+  for (const ServingRequest& request : trace.requests) plan->push_back({request.arrival_s, request.after});
+  settings_.scenario = LoadScenario::kTrace;
+  settings_.plan = plan;
+  settings_.loaded_samples = settings_.total_samples = 6;
+  HttpSystemOptions options = options_of("/slow/v1/chat/completions");
+  options.trace = std::make_shared<const ServingTrace>(trace);
+  HttpSystem system(options);
+  const auto result = run_load(settings_, system);
+  ASSERT_TRUE(result);
+  EXPECT_THAT(result->faults, IsEmpty());
+  EXPECT_EQ(result->answered, 6);
+  EXPECT_GE(result->end_ns, 340'000'000);  // three turns of 100 ms, 20 ms apart
+}
+
 TEST_F(Endpoint, NobodyThereIsAnError) {
   HttpSystemOptions options = options_of("/v1/completions");
   options.url = "http://127.0.0.1:1/v1/completions";

@@ -2,6 +2,7 @@
 
 #include "ai/system/http_system.h"
 #include "ai/system/mlp_system.h"
+#include "ai/system/null_endpoint.h"
 #include "ai/system/null_system.h"
 #include "ai/system/pipe_system.h"
 #include "ai/system/transformer_system.h"
@@ -15,7 +16,8 @@ using System = std::unique_ptr<SystemUnderTest>;
 std::string kind_of(const SystemSpec& spec) { return spec.name.substr(0, spec.name.find(':')); }
 
 Result<System> make_endpoint(const SystemSpec& spec) {
-  if (const Status valid = check_endpoint(spec.name); !valid) return valid.error();
+  const bool is_null = kind_of(spec) == "null-endpoint";
+  if (const Status valid = check_endpoint(spec.name); !is_null && !valid) return valid.error();
   HttpSystemOptions options;
   options.url = spec.name;
   options.model = spec.model;
@@ -23,20 +25,29 @@ Result<System> make_endpoint(const SystemSpec& spec) {
   options.max_tokens_wins = spec.max_tokens_given;
   options.headers = spec.headers;
   options.most_connections = spec.most_connections;
-  if (spec.prompts_file.empty()) {
+  options.ignores_end = spec.ignores_end;
+  options.seed = spec.seed;
+  options.trace = spec.trace;
+  // A whole system that hangs is found by the load, and first.
+  options.stall_limit_s = spec.answer_limit_s + 1;
+  if (!spec.trace && spec.prompts_file.empty()) {
     options.prompts = made_up_prompts(spec.samples, spec.prompt_length, is_chat(spec.name), spec.seed);
-  } else {
+  } else if (!spec.trace) {
     auto prompts = read_prompts(spec.prompts_file, is_chat(spec.name));
     if (!prompts) return prompts.error();
     options.prompts = std::move(*prompts);
   }
-  return System(std::make_unique<HttpSystem>(std::move(options)));
+  if (!is_null) return System(std::make_unique<HttpSystem>(std::move(options)));
+  const auto null = parse_null_endpoint(spec.name, "--system");
+  if (!null) return null.error();
+  return make_null_endpoint_system(*null, std::move(options));
 }
 
 }  // namespace
 
 std::vector<std::string> system_forms() {
   return {"null",
+          "null-endpoint[:PIECES[,GAP]]",
           "gemm:N",
           "mlp:IN,...,OUT",
           "transformer:MODEL[,int8][,threads=N][,slots=N]",
@@ -45,8 +56,13 @@ std::vector<std::string> system_forms() {
 }
 
 bool is_transformer(const SystemSpec& spec) { return kind_of(spec) == "transformer"; }
-bool is_endpoint(const SystemSpec& spec) { return spec.name.find("://") != std::string::npos && !is_transformer(spec); }
-bool is_streaming(const SystemSpec& spec) { return is_endpoint(spec) || is_transformer(spec); }
+bool is_endpoint(const SystemSpec& spec) {
+  const bool is_address = spec.name.find("://") != std::string::npos && !is_transformer(spec);
+  return is_address || kind_of(spec) == "null-endpoint";
+}
+bool is_streaming(const SystemSpec& spec) {
+  return (is_endpoint(spec) && !is_embedding(spec.name)) || is_transformer(spec);
+}
 
 Result<TransformerSystemOptions> transformer_options(const SystemSpec& spec) {
   TransformerSystemOptions options;

@@ -1,5 +1,6 @@
 #include "ai/transformer/generation.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -31,7 +32,8 @@ std::string title_of(size_t number) { return "request " + std::to_string(number)
 
 }  // namespace
 
-GenerationQueue::GenerationQueue(Transformer& transformer) : transformer_(transformer) {
+GenerationQueue::GenerationQueue(Transformer& transformer, GenerationLimits limits)
+    : transformer_(transformer), limits_(limits) {
   const int64_t slots = transformer.options().slots;
   free_.reserve(static_cast<size_t>(slots));
   clear();
@@ -40,35 +42,101 @@ GenerationQueue::GenerationQueue(Transformer& transformer) : transformer_(transf
 
 Result<size_t> GenerationQueue::add(GenerationRequest request) {
   if (auto status = check_request(request, transformer_, title_of(next_)); !status) return status.error();
-  waiting_.push_back({next_, std::move(request)});
+  waiting_.push_back({next_, std::move(request.prompt), request.new_tokens, TokenSampler(request.sampling)});
   return next_++;
 }
 
-Status GenerationQueue::step(const OnToken& on_token) {
-  std::vector<SlotTokens> tokens;
-  if (!waiting_.empty() && !free_.empty()) {
-    // Their prompts are read until the step is over.
-    std::vector<Waiting> begun;
-    std::vector<Sequence> sequences;
-    int64_t rows = 0;
-    while (!waiting_.empty() && !free_.empty()) {
-      rows += static_cast<int64_t>(waiting_.front().request.prompt.size());
-      if (!begun.empty() && rows > kPassRows) break;
-      begun.push_back(std::move(waiting_.front()));
-      waiting_.pop_front();
-      const GenerationRequest& request = begun.back().request;
-      sequences.push_back({begun.back().number, free_.back(), request.new_tokens, TokenSampler(request.sampling)});
-      transformer_.shorten(free_.back());
-      free_.pop_back();
-    }
-    for (size_t i = 0; i < begun.size(); ++i) tokens.push_back({sequences[i].slot, begun[i].request.prompt});
-    return run(tokens, sequences, on_token);
+void GenerationQueue::let_in(int64_t tokens) {
+  active_.push_back(std::move(waiting_.front()));
+  waiting_.pop_front();
+  active_.back().slot = free_.back();
+  free_.pop_back();
+  transformer_.shorten(active_.back().slot);
+  add_prompt(active_.size() - 1, tokens);
+}
+
+void GenerationQueue::add_prompt(size_t sequence, int64_t tokens) {
+  plan_.push_back({sequence, tokens});
+  const auto done = static_cast<double>(active_[sequence].computed), own = static_cast<double>(tokens);
+  ++batch_.prefills;
+  batch_.prefill_tokens += own;
+  batch_.prefill_pairs += own * done + own * (own + 1) / 2;
+  if (active_[sequence].left() == tokens) ++batch_.completed_prefills;
+}
+
+void GenerationQueue::add_decodes() {
+  for (size_t i = 0; i < active_.size(); ++i) {
+    if (active_[i].left() > 0) continue;
+    plan_.push_back({i, 1});
+    ++batch_.decodes;
+    batch_.decode_context_tokens += static_cast<double>(transformer_.length(active_[i].slot) + 1);
   }
-  if (active_.empty()) return {};
-  std::vector<Sequence> sequences = std::exchange(active_, {});
-  tokens.reserve(sequences.size());
-  for (const Sequence& sequence : sequences) tokens.push_back({sequence.slot, {&sequence.last, 1}});
-  return run(tokens, sequences, on_token);
+}
+
+void GenerationQueue::plan_whole_prompts() {
+  for (int64_t rows = 0; !waiting_.empty() && !free_.empty();) {
+    const int64_t tokens = waiting_.front().left();
+    rows += tokens;
+    if (!plan_.empty() && rows > kPassRows) break;
+    let_in(tokens);
+  }
+  if (plan_.empty()) add_decodes();
+}
+
+void GenerationQueue::plan_chunks() {
+  add_decodes();
+  int64_t budget = limits_.step_tokens - batch_.decodes;
+  const auto piece = [&budget](const Sequence& sequence) {
+    const int64_t tokens = std::min(sequence.left(), budget);
+    budget -= tokens;
+    return tokens;
+  };
+  for (size_t i = 0; i < active_.size() && budget > 0; ++i) {
+    if (active_[i].left() > 0) add_prompt(i, piece(active_[i]));
+  }
+  while (budget > 0 && !waiting_.empty() && !free_.empty()) let_in(piece(waiting_.front()));
+}
+
+Status GenerationQueue::step(const OnToken& on_token) {
+  plan_.clear();
+  batch_ = {};
+  limits_.chunked_prefill ? plan_chunks() : plan_whole_prompts();
+  if (plan_.empty()) return {};
+  std::vector<SlotTokens> tokens;
+  tokens.reserve(plan_.size());
+  for (const auto& [index, count] : plan_) {
+    const Sequence& sequence = active_[index];
+    const std::span<const int32_t> prompt = sequence.prompt;
+    tokens.push_back({sequence.slot, sequence.left() == 0 ? std::span(&sequence.last, 1)
+                                                          : prompt.subspan(static_cast<size_t>(sequence.computed),
+                                                                           static_cast<size_t>(count))});
+  }
+  const auto vocab = static_cast<size_t>(transformer_.model().config.vocab);
+  const std::span<float> logits = std::span(logits_).first(tokens.size() * vocab);
+  if (auto status = transformer_.prefill(tokens, logits); !status) return status;
+  for (size_t i = 0; i < plan_.size(); ++i) {
+    Sequence& sequence = active_[plan_[i].sequence];
+    if (sequence.left() > 0) sequence.computed += plan_[i].tokens;
+    if (sequence.left() == 0) take_token(sequence, logits.subspan(i * vocab, vocab), on_token);
+  }
+  std::erase_if(active_, [](const Sequence& sequence) { return sequence.slot < 0; });
+  return {};
+}
+
+void GenerationQueue::take_token(Sequence& sequence, std::span<const float> logits, const OnToken& on_token) {
+  sequence.last = sequence.sampler.choose(logits);
+  const bool wanted = on_token(sequence.number, sequence.made, sequence.last);
+  if (wanted && ++sequence.made < sequence.new_tokens) return;
+  free_.push_back(std::exchange(sequence.slot, -1));
+}
+
+void GenerationQueue::cancel(size_t number) {
+  const auto is_meant = [number](const Sequence& sequence) { return sequence.number == number; };
+  std::erase_if(waiting_, is_meant);
+  const auto found = std::find_if(active_.begin(), active_.end(), is_meant);
+  if (found == active_.end()) return;
+  free_.push_back(found->slot);
+  active_.erase(found);
 }
 
 void GenerationQueue::clear() {
@@ -76,25 +144,6 @@ void GenerationQueue::clear() {
   active_.clear();
   free_.clear();
   for (int64_t slot = transformer_.options().slots; slot-- > 0;) free_.push_back(slot);
-}
-
-Status GenerationQueue::run(std::span<const SlotTokens> tokens, std::vector<Sequence>& sequences,
-                            const OnToken& on_token) {
-  const auto vocab = static_cast<size_t>(transformer_.model().config.vocab);
-  const std::span<float> logits = std::span(logits_).first(tokens.size() * vocab);
-  if (auto status = transformer_.prefill(tokens, logits); !status) return status;
-  for (size_t i = 0; i < sequences.size(); ++i) {
-    Sequence& sequence = sequences[i];
-    sequence.last = sequence.sampler.choose(logits.subspan(i * vocab, vocab));
-    const bool wanted = on_token(sequence.number, sequence.made, sequence.last);
-    ++sequence.made;
-    if (wanted && sequence.made < sequence.new_tokens) {
-      active_.push_back(std::move(sequence));
-    } else {
-      free_.push_back(sequence.slot);
-    }
-  }
-  return {};
 }
 
 Status generate(Transformer& transformer, std::span<const GenerationRequest> requests, const OnToken& on_token) {

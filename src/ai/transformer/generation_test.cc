@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "ai/serving/replica.h"
 #include "ai/transformer/testing/reference_transformer.h"
 
 namespace perfcast::ai {
@@ -138,6 +139,105 @@ TEST(Generation, SlotsOfAStepThatFailedAreFreeBehindClear) {
     EXPECT_EQ(queue.step(keep).error().code, "context-full");
     queue.clear();
     EXPECT_TRUE(queue.is_idle());
+  }
+}
+
+std::vector<std::vector<int32_t>> tokens_in_chunks(Transformer transformer, int64_t step_tokens,
+                                                   const std::vector<GenerationRequest>& requests) {
+  GenerationQueue queue(transformer, {.chunked_prefill = true, .step_tokens = step_tokens});
+  std::vector<std::vector<int32_t>> tokens(requests.size());
+  for (const GenerationRequest& request : requests) EXPECT_TRUE(queue.add(request));
+  while (!queue.is_idle()) {
+    EXPECT_TRUE(queue.step([&](size_t request, int64_t, int32_t token) {
+      tokens[request].push_back(token);
+      return true;
+    }));
+    EXPECT_LE(queue.last_batch().tokens(), static_cast<double>(step_tokens));
+  }
+  return tokens;
+}
+
+TEST(Generation, PromptsInPiecesGiveTheSameTokens) {
+  const auto requests = some_requests(0);
+  const auto expected = tokens_of(made(3, 1), requests);
+  for (const int64_t step_tokens : {3, 5, 8, 64}) {
+    EXPECT_EQ(tokens_in_chunks(made(3, 1), step_tokens, requests), expected) << step_tokens;
+  }
+}
+
+TEST(Generation, WhoIsCancelledLeavesItsSlotToOthers) {
+  const auto requests = some_requests(0);
+  const auto expected = tokens_of(made(3, 1), requests);
+  Transformer transformer = made(1, 1);
+  GenerationQueue queue(transformer, {.chunked_prefill = true, .step_tokens = 4});
+  for (size_t i = 0; i < 3; ++i) ASSERT_TRUE(queue.add(requests[i + 3]));
+  std::vector<std::vector<int32_t>> tokens(3);
+  const auto keep = [&](size_t request, int64_t, int32_t token) {
+    tokens[request].push_back(token);
+    return true;
+  };
+  ASSERT_TRUE(queue.step(keep));  // a piece of the first one's prompt
+  queue.cancel(0);
+  queue.cancel(1);
+  queue.cancel(1);
+  EXPECT_EQ(queue.active() + queue.waiting(), 1u);
+  while (!queue.is_idle()) ASSERT_TRUE(queue.step(keep));
+  EXPECT_TRUE(tokens[0].empty() && tokens[1].empty());
+  EXPECT_EQ(tokens[2], expected[5]);
+}
+
+// Says a second of each step, and keeps what it was made of.
+class NotedSteps final : public BatchTime {
+ public:
+  double seconds(const StepBatch& batch) const override {
+    last = batch;
+    return 1;
+  }
+  mutable StepBatch last;
+};
+
+TEST(Generation, StepsAreThoseOfTheSimulatedEngine) {
+  const auto requests = some_requests(0);
+  ServingTrace trace;
+  for (const GenerationRequest& request : requests) {
+    trace.requests.push_back(
+        {.prompt_tokens = static_cast<int64_t>(request.prompt.size()), .output_tokens = request.new_tokens});
+  }
+  for (const bool chunked : {true, false}) {
+    for (const int64_t step_tokens : {3, 8, 20}) {
+      Transformer transformer = made(3, 1);
+      GenerationQueue queue(transformer, {.chunked_prefill = chunked, .step_tokens = step_tokens});
+      EngineLimits limits;
+      limits.max_sequences = 3;
+      limits.step_tokens = chunked ? step_tokens : kPassRows;
+      limits.cache_tokens = 3 * 64;
+      limits.prefix_cache = false;
+      limits.chunked_prefill = chunked;
+      const NotedSteps times;
+      std::vector<RequestOutcome> outcomes(requests.size());
+      Replica replica(limits, times, trace, outcomes);
+      std::vector<int32_t> ended;
+      size_t added = 0;
+      for (int step = 0; step < 1000 && (added < requests.size() || !queue.is_idle()); ++step) {
+        if (step % 4 == 0 && added < requests.size()) {
+          ASSERT_TRUE(queue.add(requests[added]));
+          replica.add(static_cast<int32_t>(added++));
+        }
+        ASSERT_EQ(queue.is_idle(), replica.is_idle());
+        if (queue.is_idle()) continue;
+        ASSERT_EQ(replica.begin_step(step), 1);
+        ASSERT_TRUE(queue.step([](size_t, int64_t, int32_t) { return true; }));
+        replica.end_step(step + 1, ended);
+        const StepBatch &real = queue.last_batch(), &simulated = times.last;
+        EXPECT_EQ(real.decodes, simulated.decodes) << step;
+        EXPECT_EQ(real.decode_context_tokens, simulated.decode_context_tokens) << step;
+        EXPECT_EQ(real.prefills, simulated.prefills) << step;
+        EXPECT_EQ(real.prefill_tokens, simulated.prefill_tokens) << step;
+        EXPECT_EQ(real.prefill_pairs, simulated.prefill_pairs) << step;
+        EXPECT_EQ(real.completed_prefills, simulated.completed_prefills) << step;
+      }
+      EXPECT_EQ(ended.size(), requests.size());
+    }
   }
 }
 

@@ -16,6 +16,14 @@ extern "C" void omp_set_num_threads(int threads);
 
 namespace perfcast::ai {
 
+namespace {
+
+Error library_failed(const dnnl::error& problem) {
+  return {"onednn-failed", std::string("oneDNN: ") + problem.what(), "", "oneDNN 2.6"};
+}
+
+}  // namespace
+
 // oneDNN's products of one thread, compiled once for each shape.
 class MatrixProducts::Library {
  public:
@@ -98,6 +106,10 @@ class MatrixProducts::Library {
   std::map<Shape, std::unique_ptr<Product>> products_;
 };
 
+struct MatrixProducts::Pair {
+  const Library::Product *usual, *last;  // null where the library has none
+};
+
 MatrixProducts::MatrixProducts(ThreadTeam& team, const TransformerKernels& kernels, int64_t most_rows,
                                int64_t most_inputs)
     : team_(team),
@@ -106,6 +118,33 @@ MatrixProducts::MatrixProducts(ThreadTeam& team, const TransformerKernels& kerne
       row_scales_(static_cast<size_t>(padded_rows(most_rows))) {}
 
 MatrixProducts::~MatrixProducts() = default;
+
+// Of all calls of the library but the last, which may be narrower.
+MatrixProducts::Pair MatrixProducts::products_of(const PackedMatrix& weights, int64_t x_stride, int64_t rows,
+                                                 int64_t out_stride) {
+  if (!library_) library_ = std::make_unique<Library>(team_.threads());
+  const int64_t panels = weights.panels(), step = panels_of_call(panels);
+  const int64_t calls = (panels + step - 1) / step;
+  const bool bytes = weights.in_bytes();
+  const auto product_of = [&](int64_t call) {
+    return library_->find({padded_rows(rows), bytes ? weights.padded_inputs() : weights.inputs(),
+                           std::min(step, panels - call * step) * kPanelColumns,
+                           bytes ? weights.padded_inputs() : x_stride, out_stride, bytes});
+  };
+  return {product_of(0), product_of(calls - 1)};
+}
+
+Status MatrixProducts::prepare(const PackedMatrix& weights, int64_t x_stride, int64_t most_rows, int64_t out_stride) {
+  if (most_rows < kManyRows) return {};
+  try {
+    for (int64_t rows = kRowBlock; rows <= padded_rows(most_rows); rows += kRowBlock) {
+      products_of(weights, x_stride, rows, out_stride);
+    }
+  } catch (const dnnl::error& problem) {
+    return library_failed(problem);
+  }
+  return {};
+}
 
 Status MatrixProducts::multiply(const PackedMatrix& weights, const float* x, int64_t x_stride, int64_t rows, float* out,
                                 int64_t out_stride) {
@@ -119,19 +158,8 @@ Status MatrixProducts::multiply(const PackedMatrix& weights, const float* x, int
   const int64_t calls = (panels + step - 1) / step;
   const bool bytes = weights.in_bytes();
   try {
-    if (!library_) library_ = std::make_unique<Library>(team_.threads());
-    // The last call may be narrower.
-    const auto shape_of = [&](int64_t call) {
-      return Library::Shape{padded_rows(rows),
-                            bytes ? weights.padded_inputs() : weights.inputs(),
-                            std::min(step, panels - call * step) * kPanelColumns,
-                            bytes ? weights.padded_inputs() : x_stride,
-                            out_stride,
-                            bytes};
-    };
-    const Library::Product* const usual = library_->find(shape_of(0));
-    const Library::Product* const last = library_->find(shape_of(calls - 1));
-    if (usual == nullptr || last == nullptr) {
+    const Pair products = products_of(weights, x_stride, rows, out_stride);
+    if (products.usual == nullptr || products.last == nullptr) {
       multiply_few(weights, x, x_stride, rows, out, out_stride);
       return {};
     }
@@ -139,7 +167,8 @@ Status MatrixProducts::multiply(const PackedMatrix& weights, const float* x, int
     team_.run(calls, [&](int64_t call, int thread) {
       const int64_t panel = call * step;
       try {
-        library_->run(call + 1 < calls ? *usual : *last, thread, bytes ? static_cast<const void*>(bytes_.data()) : x,
+        library_->run(call + 1 < calls ? *products.usual : *products.last, thread,
+                      bytes ? static_cast<const void*>(bytes_.data()) : x,
                       bytes ? static_cast<const void*>(weights.signed_bytes(panel)) : weights.floats(panel),
                       out + panel * kPanelColumns);
       } catch (const dnnl::error& problem) {
@@ -148,7 +177,7 @@ Status MatrixProducts::multiply(const PackedMatrix& weights, const float* x, int
     });
     if (failed != dnnl_success) throw dnnl::error(failed, "a product failed");
   } catch (const dnnl::error& problem) {
-    return Error{"onednn-failed", std::string("oneDNN: ") + problem.what(), "", "oneDNN 2.6"};
+    return library_failed(problem);
   }
   if (!bytes) return {};
   team_.run(rows, [&](int64_t row, int) {

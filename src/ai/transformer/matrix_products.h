@@ -38,12 +38,17 @@ class MatrixProducts {
   Status multiply(const PackedMatrix& weights, const float* x, int64_t x_stride, int64_t rows, float* out,
                   int64_t out_stride);
 
+  // Compiles what multiply() would compile of up to so many rows, so that no call of it does. "onednn-failed".
+  Status prepare(const PackedMatrix& weights, int64_t x_stride, int64_t most_rows, int64_t out_stride);
+
   double scratch_bytes() const;
   // Of rows in bytes; what the library takes beside it isn't known before.
   static double scratch_bytes_for(int64_t most_rows, int64_t most_inputs);
 
  private:
   class Library;
+  struct Pair;
+  Pair products_of(const PackedMatrix& weights, int64_t x_stride, int64_t rows, int64_t out_stride);
   void multiply_few(const PackedMatrix& weights, const float* x, int64_t x_stride, int64_t rows, float* out,
                     int64_t out_stride);
   void round_rows(const PackedMatrix& weights, const float* x, int64_t x_stride, int64_t rows);

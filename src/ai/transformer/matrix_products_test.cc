@@ -91,5 +91,20 @@ TEST(MatrixProducts, ManyRowsInBytesAreTheBitsOfFew) {
   }
 }
 
+TEST(MatrixProducts, ArePreparedForAllRowsAndStayTheSame) {
+  for (const Precision precision : {Precision::kFp32, Precision::kInt8}) {
+    const Drawn drawn(1090, 48, 37, precision);
+    const auto expected = product(drawn, 37, 1, *transformer_kernels().front());
+    ThreadTeam team(1);
+    MatrixProducts products(team, *transformer_kernels().front(), 37, drawn.matrix.inputs());
+    const int64_t stride = drawn.matrix.padded_outputs() + 64;
+    ASSERT_TRUE(products.prepare(drawn.matrix, drawn.x_stride, 8, stride));  // of few rows there is nothing to do
+    ASSERT_TRUE(products.prepare(drawn.matrix, drawn.x_stride, 37, stride));
+    std::vector<float> out(expected.size());
+    ASSERT_TRUE(products.multiply(drawn.matrix, drawn.x.data(), drawn.x_stride, 37, out.data(), stride));
+    EXPECT_EQ(out, expected);
+  }
+}
+
 }  // namespace
 }  // namespace perfcast::ai

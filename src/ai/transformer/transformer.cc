@@ -446,6 +446,20 @@ Status Transformer::prefill(std::span<const SlotTokens> prompts, std::span<float
   return state.tokens.empty() ? Status() : flush();
 }
 
+Status Transformer::prepare(int64_t most_tokens) {
+  State& state = *state_;
+  const State::LayerWeights& layer = state.layers.front();  // all are alike
+  const int64_t rows = std::min(most_tokens, kPassRows), ends = std::min(rows, state.options.slots);
+  auto status = state.products.prepare(layer.qkv, state.hidden_stride, rows, state.qkv_stride);
+  if (status) {
+    status = state.products.prepare(layer.attention_output, state.attention_stride, rows, state.hidden_stride);
+  }
+  if (status) status = state.products.prepare(layer.gate_up, state.hidden_stride, rows, state.gate_stride);
+  if (status) status = state.products.prepare(layer.down, state.ffn_stride, rows, state.hidden_stride);
+  if (status) status = state.products.prepare(state.head, state.hidden_stride, ends, state.logit_stride);
+  return status;
+}
+
 int64_t Transformer::length(int64_t slot) const { return state_->lengths[static_cast<size_t>(slot)]; }
 
 void Transformer::shorten(int64_t slot, int64_t length) {
@@ -480,18 +494,6 @@ TransformerMemory Transformer::memory() const {
     memory.scratch_bytes += floats(*array);
   }
   return memory;
-}
-
-LlmWorkload transformer_workload(Precision weights, LlmPhase phase, int64_t batch, int64_t tokens) {
-  LlmWorkload workload;
-  workload.phase = phase;
-  workload.batch = batch;
-  workload.sequence = tokens;
-  workload.weights = weights;
-  workload.activations = workload.kv = Precision::kFp32;
-  workload.head_all_positions = false;
-  workload.skip_masked = true;
-  return workload;
 }
 
 }  // namespace perfcast::ai

@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 
-#include "ai/llm/operator_graph.h"
 #include "ai/transformer/operator_clock.h"
 #include "ai/transformer/transformer_model.h"
 #include "ai/transformer/weight_source.h"
@@ -42,9 +41,6 @@ struct SlotTokens {
   std::span<const int32_t> tokens;
 };
 
-// A step as `llm analyze` is asked for it: fp32 activations and cache, weights as they are stored.
-LlmWorkload transformer_workload(Precision weights, LlmPhase phase, int64_t batch, int64_t tokens);
-
 // Not for several callers at once. Logits, and so tokens, are the same bits whatever the number of threads, and those
 // of a sequence whatever stands in other slots, as long as its steps have as many rows: products of few and of many
 // rows are summed in different orders (matrix_products.h).
@@ -65,6 +61,9 @@ class Transformer {
   Status prefill(std::span<const SlotTokens> prompts, std::span<float> logits);
   // One token each.
   Status decode(std::span<const SlotTokens> tokens, std::span<float> logits) { return prefill(tokens, logits); }
+
+  // Compiles the products of steps of up to so many tokens, so that none of them waits for it. "onednn-failed".
+  Status prepare(int64_t most_tokens);
 
   int64_t length(int64_t slot) const;  // tokens that the slot holds
   // Forgets all behind the first `length` tokens of a slot.

@@ -84,4 +84,16 @@ Status check_transformer(const LlmConfig& config) {
                    join(built_in_transformers(), ", ")};
 }
 
+LlmWorkload transformer_workload(Precision weights, LlmPhase phase, int64_t batch, int64_t tokens) {
+  LlmWorkload workload;
+  workload.phase = phase;
+  workload.batch = batch;
+  workload.sequence = tokens;
+  workload.weights = weights;
+  workload.activations = workload.kv = Precision::kFp32;
+  workload.head_all_positions = false;
+  workload.skip_masked = true;
+  return workload;
+}
+
 }  // namespace perfcast::ai

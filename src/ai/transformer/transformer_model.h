@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ai/llm/model_config.h"
+#include "ai/llm/operator_graph.h"
 #include "base/result.h"
 
 namespace perfcast::ai {
@@ -26,5 +27,8 @@ Result<TransformerModel> built_in_transformer(std::string_view name);
 // activations, biases, experts, windows, latent attention, norms of queries, sizes that aren't multiples of 16. Also
 // check_config()'s errors.
 Status check_transformer(const LlmConfig& config);
+
+// A step as `llm analyze` is asked for it: fp32 activations and cache, weights as they are stored.
+LlmWorkload transformer_workload(Precision weights, LlmPhase phase, int64_t batch, int64_t tokens);
 
 }  // namespace perfcast::ai

@@ -219,6 +219,12 @@ std::string sanitizer_of(std::string_view file) {
   return "";
 }
 
+// The name is put together here, or this program would name it, too.
+bool names_opencl(std::string_view file) {
+  const std::string library = std::string("libOpenCL") + ".so";
+  return file.find(library) != std::string_view::npos;
+}
+
 Result<ProgramFacts> inspect_program(const std::vector<std::string>& command) {
   if (command.empty() || command[0].empty()) {
     return usage_error("bad-usage", "no command to measure", "", "perfcast profile -- CMD ARGS...");
@@ -236,7 +242,10 @@ Result<ProgramFacts> inspect_program(const std::vector<std::string>& command) {
       const auto elf = parse_elf(*head, facts.binary);
       if (!elf) return elf.error();
       facts.elf = *elf;
-      if (const auto file = read_bytes(facts.binary, kProgramBytes)) facts.sanitizer = sanitizer_of(*file);
+      if (const auto file = read_bytes(facts.binary, kProgramBytes)) {
+        facts.sanitizer = sanitizer_of(*file);
+        facts.names_opencl = names_opencl(*file);
+      }
       facts.other_identity = has_other_identity(facts.binary);
       facts.runs_here = facts.elf.instruction_set == host_instruction_set();
       return facts;

@@ -25,6 +25,9 @@ Result<ElfFacts> parse_elf(std::string_view head, const std::string& source);
 // bytes give an empty answer.
 std::string sanitizer_of(std::string_view file);
 
+// Whether a file names OpenCL's library, as a program does that is linked to it or opens it.
+bool names_opencl(std::string_view file);
+
 struct ProgramFacts {
   std::string path;                    // what execve gets: a program or a script
   bool is_script = false;              // begins with #!
@@ -32,6 +35,7 @@ struct ProgramFacts {
   std::vector<std::string> arguments;  // argv of that binary, its argv[0] first
   ElfFacts elf;
   std::string sanitizer;        // as sanitizer_of()
+  bool names_opencl = false;    // as names_opencl()
   bool runs_here = true;        // built for this machine's processor
   bool other_identity = false;  // setuid or setgid, and not ours: no emulator can give it its rights
 };

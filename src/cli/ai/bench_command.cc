@@ -15,8 +15,10 @@ void add_bench_command(CLI::App& app, CommandContext& context) {
                                   "bench"});
   verb->require_subcommand(1);
   add_bench_run_command(*verb, context);
+  add_bench_serve_command(*verb, context);
   add_bench_train_command(*verb, context);
   add_bench_results_command(*verb, context);
+  add_bench_runs_command(*verb, context);
 }
 
 }  // namespace perfcast::cli

@@ -11,6 +11,7 @@
 #include "ai/bench/bench_suite.h"
 #include "ai/rules/bench_rules.h"
 #include "ai/rules/field_demand.h"
+#include "ai/system/null_endpoint.h"
 #include "ai/system/reference_answers.h"
 #include "ai/system/system_spec.h"
 #include "ai/system/transformer_system.h"
@@ -20,6 +21,9 @@
 #include "base/process/interrupt.h"
 #include "base/text.h"
 #include "cli/ai/bench_command.h"
+#include "cli/ai/bench_run_load.h"
+#include "cli/ai/bench_run_options.h"
+#include "cli/ai/bench_run_sweep.h"
 #include "cli/ai/bench_text.h"
 #include "cli/choices.h"
 #include "cli/option_table.h"
@@ -30,9 +34,7 @@
 namespace perfcast::cli {
 namespace {
 
-constexpr const char* kNone = "none";
-enum class BenchMode { kPerformance, kAccuracy, kBoth };
-enum class ScenarioChoice { kSingleStream, kMultiStream, kServer, kOffline, kAll };
+constexpr double kUsualDuration_s = 10;
 
 std::vector<ai::LoadScenario> scenarios_of(ScenarioChoice choice) {
   switch (choice) {
@@ -50,50 +52,23 @@ std::vector<ai::LoadScenario> scenarios_of(ScenarioChoice choice) {
   return ai::suite_scenarios();
 }
 
-struct BenchArguments {
-  ScenarioChoice scenario = ScenarioChoice::kSingleStream;
-  BenchMode mode = BenchMode::kPerformance;
-  ai::SystemSpec system;
-  double target_qps = 0, accuracy = 0, least_accuracy = 0, percentile = 0;
-  std::string duration, max_duration, latency, ttft, tpot, answer_limit = "60s", ready_limit = "120s";
-  std::string warm_up = "10", log, reference, rules_file;
-  int64_t min_queries = 0, max_queries = 0, total_samples = 0, samples_per_query = 8;
-  int64_t max_outstanding = ai::LoadSettings{}.max_outstanding;
-  bool equal_issue = false, tokens = false, find_peak = false, high_accuracy = false, no_energy = false;
-  bool forecast = false;
-  int64_t forecast_rounds = 3;
-  double peak_precision = 2;
-  ai::BenchmarkChoice choice;
-  std::vector<std::string> objectives, meters;
-  const CLI::App* verb = nullptr;  // knows which options were given
-};
-
-// An error of a setting with the option that it comes from.
-Error with_option(Error error) {
-  static const std::pair<const char*, const char*> options[] = {{"total_samples", "--total-samples"},
-                                                                {"loaded_samples", "--samples"},
-                                                                {"target_qps", "--target-qps"},
-                                                                {"min_duration_s", "--duration"},
-                                                                {"max_duration_s", "--max-duration"},
-                                                                {"answer_limit_s", "--answer-limit"},
-                                                                {"min_queries", "--min-queries"},
-                                                                {"max_queries", "--max-queries"},
-                                                                {"samples_per_query", "--samples-per-query"},
-                                                                {"max_outstanding", "--max-outstanding"}};
-  for (const auto& [field, option] : options) {
-    if (error.where == field) error.where = option;
-  }
-  return error;
-}
-
 class BenchRun {
  public:
   BenchRun(BenchArguments arguments, const CommandContext& context)
       : arguments_(std::move(arguments)), context_(context), options_(context.options) {}
 
   int run() {
+    if (asks_for_clients(arguments_)) {
+      if (Status taken = take_clients(); !taken) return report_error(taken.error(), options_);
+      if (clients_.loads.size() > 1) return run_sweep();
+      client_ = &clients_.loads.front();
+    } else if (Status unused = check_without_clients(); !unused) {
+      return report_error(unused.error(), options_);
+    }
     ai::BenchSuiteRequest runs;
-    for (const ai::LoadScenario scenario : scenarios_of(arguments_.scenario)) {
+    const std::vector<ai::LoadScenario> scenarios =
+        client_ != nullptr ? std::vector{client_->scenario} : scenarios_of(arguments_.scenario);
+    for (const ai::LoadScenario scenario : scenarios) {
       if (const Status prepared = prepare(scenario); !prepared) return report_error(prepared.error(), options_);
       runs.runs.push_back(request_);
     }
@@ -118,22 +93,79 @@ class BenchRun {
     const int written = write_result(options_.json ? json_of(*suite, forecast) : text_of(*suite, forecast), options_);
     if (written != kExitDone) return written;
     if (interrupted) return kExitBySignal + interrupting_signal();
-    if (suite->error) return report_behind_result(with_option(*suite->error));
-    if (forecast && !*forecast) return report_behind_result(forecast->error());
+    if (suite->error) return report_behind_result(with_option(*suite->error), options_);
+    if (forecast && !*forecast) return report_behind_result(forecast->error(), options_);
     return suite->succeeds() ? kExitDone : kExitFailure;
   }
 
  private:
-  bool given(const char* option) const { return arguments_.verb->get_option(option)->count() > 0; }
+  bool given(const char* option) const { return arguments_.given(option); }
+
+  // What is of use with --concurrency, --rate or --trace alone.
+  Status check_without_clients() const {
+    Status unused = check_unused(*arguments_.verb, "a scenario", {"--turns", "--think-time", "--spread", "--burst"},
+                                 "--rate or --concurrency with it");
+    if (!unused) return unused;
+    return check_unused(*arguments_.verb, "a single run", {"--report", "--all-points"},
+                        "a sweep: several numbers, as in --concurrency 1,2,4,...");
+  }
+
+  Status take_clients() {
+    Status unused = check_unused(*arguments_.verb, "a load as clients send it",
+                                 {"--scenario", "--target-qps", "--find-peak", "--mode", "--benchmark", "--category",
+                                  "--division", "--high-accuracy", "--forecast", "--equal-issue"},
+                                 "--concurrency, --rate or --trace, or a --scenario");
+    if (!unused) return unused;
+    std::optional<double> duration_s;
+    if (Status taken = take_time(arguments_.duration, "--duration", duration_s); !taken) return taken;
+    auto loads = client_loads(arguments_, duration_s.value_or(kUsualDuration_s), options_.seed);
+    if (!loads) return as_named_file(loads.error(), true);
+    clients_ = *std::move(loads);
+    const bool is_sweep = clients_.loads.size() > 1;
+    if (!is_sweep) {
+      unused = check_unused(*arguments_.verb, "a single run", {"--report", "--all-points"},
+                            "a sweep: several numbers, as in --concurrency 1,2,4,...");
+      if (!unused) return unused;
+    }
+    if (Status fits = check_output_file("--report", arguments_.report); !fits) return fits;
+    if (clients_.trace && !ai::is_endpoint(arguments_.system)) {
+      return usage_error("bad-usage", "lengths of prompts and answers are of use to an endpoint alone", "--system",
+                         "--system http://HOST:PORT/v1/completions");
+    }
+    arguments_.system.trace = clients_.trace;
+    // A client that waits for a connection of its own measures itself.
+    const double most = clients_.by_rate ? 0 : clients_.loads.back().load;
+    if (!given("--connections")) {
+      arguments_.system.most_connections = std::max(arguments_.system.most_connections, static_cast<int64_t>(most));
+    }
+    for (const std::string& note : clients_.notes) {
+      if (!options_.quiet) std::fprintf(stderr, "note: %s\n", printable(note).c_str());
+    }
+    return {};
+  }
+
+  int run_sweep() {
+    ai::SweepRequest sweep;
+    sweep.by_rate = clients_.by_rate;
+    sweep.runs_all = arguments_.all_points;
+    for (const ClientLoad& load : clients_.loads) {
+      client_ = &load;
+      if (const Status prepared = prepare(load.scenario); !prepared) return report_error(prepared.error(), options_);
+      request_.settings.keeps_due = true;
+      sweep.measures_overhead = request_.measures_overhead;
+      request_.measures_overhead = false;
+      if (!sweep.points.empty()) request_.warm_up_queries = 0;
+      sweep.log_folder = request_.log_folder;
+      if (!request_.log_folder.empty()) {
+        request_.log_folder += (clients_.by_rate ? "/rate-" : "/concurrency-") + csv_number(load.load);
+      }
+      sweep.loads.push_back(load.load);
+      sweep.points.push_back(request_);
+    }
+    return run_sweep_of(std::move(sweep), arguments_, options_);
+  }
 
   bool is_suite() const { return arguments_.scenario == ScenarioChoice::kAll; }
-
-  // On stderr: a result, which under --json has it too, was written to stdout.
-  int report_behind_result(const Error& error) const {
-    CommonOptions how = options_;
-    how.json = false;
-    return report_error(error, how);
-  }
 
   std::string json_of(const ai::BenchSuite& suite, const std::optional<Result<ai::BenchForecast>>& forecast) const {
     Json json = is_suite() ? to_json(suite) : to_json(suite.reports.front());
@@ -235,11 +267,20 @@ class BenchRun {
     if (Status taken = take_time(arguments_.answer_limit, "--answer-limit", answer_s); !taken) return taken;
     settings.max_duration_s = max_s.value_or(0);
     settings.answer_limit_s = answer_s.value_or(settings.answer_limit_s);
-    const bool needs_rate = scenario_ == ai::LoadScenario::kServer && !is_suite();
+    arguments_.system.answer_limit_s = settings.answer_limit_s;
+    request_.measures_overhead = !arguments_.no_overhead && arguments_.system.name.find("://") != std::string::npos &&
+                                 ai::is_streaming(arguments_.system);
+    if (arguments_.system.name.starts_with("null-endpoint")) {
+      const auto endpoint = ai::parse_null_endpoint(arguments_.system.name, "--system");
+      if (!endpoint) return endpoint.error();
+      request_.null_endpoint = {endpoint->pieces, endpoint->gap_s};
+    }
+    if (client_ != nullptr) take_client_load();
+    const bool needs_rate = scenario_ == ai::LoadScenario::kServer && !is_suite() && client_ == nullptr;
     if (needs_rate && !given("--target-qps")) {
       return usage_error("bad-usage", "a server needs a rate of arrivals", "--target-qps", "such as --target-qps 100");
     }
-    settings.target_qps = given("--target-qps") ? arguments_.target_qps : 1;
+    if (client_ == nullptr) settings.target_qps = given("--target-qps") ? arguments_.target_qps : 1;
     const bool server = scenario_ == ai::LoadScenario::kServer;
     if (arguments_.find_peak && !server && !is_suite()) {
       return usage_error("bad-usage", "only a server has a rate to search", "--find-peak", "--scenario server");
@@ -258,6 +299,17 @@ class BenchRun {
     return {};
   }
 
+  void take_client_load() {
+    ai::LoadSettings& settings = request_.settings;
+    const bool is_timed = ai::is_timed(client_->scenario);
+    settings.target_qps = is_timed ? client_->load : 1;
+    if (!is_timed) settings.concurrency = static_cast<int64_t>(client_->load);
+    settings.plan = client_->plan;
+    if (client_->plan) {
+      settings.loaded_samples = settings.total_samples = static_cast<int64_t>(client_->plan->size());
+    }
+  }
+
   Status take_rules() {
     ai::LoadRules& rules = request_.rules;
     ai::LoadSettings& settings = request_.settings;
@@ -271,7 +323,7 @@ class BenchRun {
       return usage_error("bad-usage", "a division or a quality of no benchmark", "--benchmark",
                          "a benchmark, or a --category");
     } else {
-      rules.min_duration_s = duration_s.value_or(10);
+      rules.min_duration_s = duration_s.value_or(kUsualDuration_s);
       rules.min_queries = 1;
     }
     settings.min_duration_s = duration_s.value_or(rules.min_duration_s);
@@ -280,6 +332,12 @@ class BenchRun {
       if (!by_field) rules.min_queries = arguments_.min_queries;
     } else {
       settings.min_queries = rules.min_queries;
+    }
+    const bool of_the_field = scenario_ != ai::LoadScenario::kConcurrency && scenario_ != ai::LoadScenario::kTrace;
+    rules.early_stopping = of_the_field;
+    if (scenario_ == ai::LoadScenario::kTrace) {  // it lasts as long as it does
+      rules.min_duration_s = settings.min_duration_s = 0;
+      rules.min_queries = settings.min_queries = 1;
     }
     if (given("--percentile")) rules.percentile = arguments_.percentile / 100;
     if (Status taken = take_limits(); !taken) return taken;
@@ -392,151 +450,12 @@ class BenchRun {
   const CommandContext& context_;
   const CommonOptions& options_;
   ai::LoadScenario scenario_ = ai::LoadScenario::kSingleStream;  // that request_ is of
+  ClientLoads clients_;                                          // in the place of scenarios
+  const ClientLoad* client_ = nullptr;                           // that request_ is of
   ai::FieldDemand demand_;                                       // with a benchmark or a category
   ai::BenchRequest request_;
   MeterSet meters_;
 };
-
-void add_load_options(CLI::App& verb, BenchArguments& arguments) {
-  add_basic(verb, "--scenario", arguments.scenario, "NAME",
-            "Who asks, and when: single-stream, multi-stream, server, offline or all.")
-      ->transform(choices<ScenarioChoice>({{"single-stream", ScenarioChoice::kSingleStream},
-                                           {"multi-stream", ScenarioChoice::kMultiStream},
-                                           {"server", ScenarioChoice::kServer},
-                                           {"offline", ScenarioChoice::kOffline},
-                                           {"all", ScenarioChoice::kAll}}))
-      ->default_str("single-stream");
-  add_advanced(verb, "--mode", arguments.mode, "MODE",
-               "What is measured: performance (speed), accuracy (answers), or accuracy first and then performance.")
-      ->transform(choices<BenchMode>(
-          {{"performance", BenchMode::kPerformance}, {"accuracy", BenchMode::kAccuracy}, {"both", BenchMode::kBoth}}))
-      ->default_str("performance");
-  add_basic(verb, "--target-qps", arguments.target_qps, "RATE",
-            "The arrivals per second in the server scenario. Offline, the samples per second that you expect.");
-  add_basic(verb, "--duration", arguments.duration, "TIME",
-            "Runs at least this long. Default: 10s, or what the rules ask.");
-  add_advanced(verb, "--max-duration", arguments.max_duration, "TIME",
-               "Issues no query after this time. In the server scenario, no query is due after it.");
-  add_advanced(verb, "--min-queries", arguments.min_queries, "N",
-               "Issues at least this many queries; offline, samples.")
-      ->check(CLI::Range(int64_t{1}, ai::kMostLoadSamples));
-  add_advanced(verb, "--max-queries", arguments.max_queries, "N", "Ends after this many queries.")
-      ->check(CLI::Range(int64_t{1}, ai::kMostLoadSamples));
-  add_advanced(verb, "--samples", arguments.system.samples, "N",
-               "Loads this many samples. Queries are drawn from them.")
-      ->capture_default_str();
-  add_advanced(verb, "--total-samples", arguments.total_samples, "N",
-               "How many samples the data set has, for the accuracy. Default: as many as --samples.");
-  add_advanced(verb, "--samples-per-query", arguments.samples_per_query, "N",
-               "Puts this many samples into each query of multi-stream.")
-      ->capture_default_str();
-  add_advanced(verb, "--equal-issue", arguments.equal_issue, "Issues every sample equally often, in random order.");
-  add_advanced(verb, "--tokens", arguments.tokens,
-               "Measures the first token and the time per output token. The system must report its tokens.");
-  add_advanced(verb, "--warm-up", arguments.warm_up, "N", "Issues this many queries before the measurement, or none.")
-      ->capture_default_str();
-  add_advanced(verb, "--max-outstanding", arguments.max_outstanding, "N",
-               "In the server scenario: ends the run if more samples than this are unanswered.")
-      ->capture_default_str();
-  add_advanced(verb, "--answer-limit", arguments.answer_limit, "TIME",
-               "Ends the run if the system gives no answer for this long.")
-      ->capture_default_str();
-}
-
-void add_rule_options(CLI::App& verb, BenchArguments& arguments) {
-  const char* const group = "Rules";
-  add_basic(verb, "--benchmark", arguments.choice.benchmark, "NAME",
-            "Applies the rules of this benchmark, such as resnet50 or llama2-70b.");
-  add_advanced(verb, "--category", arguments.choice.category, "NAME",
-               "The category of the rules: datacenter, edge, mobile or tiny.")
-      ->group(group);
-  add_advanced(verb, "--division", arguments.choice.division, "NAME",
-               "The division of the rules. closed demands the model's quality, open only reports it.")
-      ->transform(
-          choices<ai::BenchDivision>({{"closed", ai::BenchDivision::kClosed}, {"open", ai::BenchDivision::kOpen}}))
-      ->default_str("closed")
-      ->group(group);
-  add_advanced(verb, "--high-accuracy", arguments.high_accuracy,
-               "Demands the stricter quality, if the benchmark has two.")
-      ->group(group);
-  add_advanced(verb, "--rules", arguments.rules_file, "FILE",
-               "Reads the rules from this file (JSON) instead of the shipped ones.")
-      ->group(group);
-  add_advanced(verb, "--max-latency,--latency", arguments.latency, "TIME",
-               "In the server scenario: the latency limit at the percentile.")
-      ->group(group);
-  add_advanced(verb, "--ttft", arguments.ttft, "TIME", "The limit on the time to the first token, at the percentile.")
-      ->group(group);
-  add_advanced(verb, "--tpot", arguments.tpot, "TIME", "The limit on the time per output token, at the percentile.")
-      ->group(group);
-  add_advanced(verb, "--percentile", arguments.percentile, "P",
-               "The percentile at which latencies are judged. Default: 90 in single-stream, else 99.")
-      ->check(CLI::Range(1.0, 99.99))
-      ->group(group);
-  add_basic(verb, "--objective", arguments.objectives, "LIMITS",
-            "Says which share of requests keeps these limits, and how many do per second (goodput): "
-            "ttft=2s,tpot=200ms,share=99%.")
-      ->take_all()
-      ->allow_extra_args(false);
-  add_advanced(verb, "--accuracy", arguments.accuracy, "VALUE", "The quality that your own script measured.")
-      ->check(CLI::Range(0.0, 1e6))
-      ->group(group);
-  add_advanced(verb, "--least-accuracy", arguments.least_accuracy, "VALUE",
-               "The share of right answers that the system must reach.")
-      ->check(CLI::Range(0.0, 1e6))
-      ->group(group);
-  add_advanced(verb, "--reference", arguments.reference, "FILE",
-               "Reads the right answers from this file: a line {\"index\": 3, \"data\": \"text\"} for each sample.")
-      ->group(group);
-  add_basic(verb, "--find-peak", arguments.find_peak,
-            "Searches the highest valid rate of a server, from --target-qps on.");
-  add_advanced(verb, "--peak-precision", arguments.peak_precision, "PERCENT",
-               "With --find-peak: stops when the rates are this close, in percent.")
-      ->check(CLI::Range(0.1, 100.0))
-      ->capture_default_str()
-      ->group(group);
-}
-
-void add_system_options(CLI::App& verb, BenchArguments& arguments) {
-  const char* const group = "Systems";
-  ai::SystemSpec& system = arguments.system;
-  add_basic(
-      verb, "--system", system.name, "NAME",
-      "The system under test: " + join(ai::system_forms(), ", ") + ". MODEL is a built-in name, GGUF or config.json.")
-      ->default_str("null, or pipe with a command");
-  add_advanced(verb, "--batch", system.largest_batch, "N", "The largest batch of the built-in systems gemm and mlp.")
-      ->check(CLI::Range(int64_t{1}, int64_t{4096}))
-      ->capture_default_str()
-      ->group(group);
-  add_advanced(verb, "--ready-limit", arguments.ready_limit, "TIME",
-               "Waits this long for a system behind a pipe to be ready.")
-      ->capture_default_str()
-      ->group(group);
-  add_basic(verb, "--endpoint-model,--model", system.model, "NAME", "The name of the model to ask an endpoint for.");
-  add_advanced(verb, "--prompts", system.prompts_file, "FILE",
-               "Reads the prompts for an endpoint from this file, one line of JSON each. Default: made-up prompts.")
-      ->group(group);
-  add_advanced(verb, "--prompt-words", system.prompt_length, "N",
-               "How many words a made-up prompt has; for the built-in transformer, how many tokens.")
-      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
-      ->capture_default_str()
-      ->group(group);
-  add_advanced(verb, "--max-tokens", system.max_tokens, "N",
-               "The most tokens that an answer may have. 0 leaves it to the server. If you give this option, it also "
-               "applies to prompts that have their own limit.")
-      ->check(CLI::Range(int64_t{0}, int64_t{1'000'000}))
-      ->capture_default_str()
-      ->group(group);
-  add_advanced(verb, "--header", system.headers, "TEXT", "Sends this header with each request. Repeatable.")
-      ->take_all()
-      ->allow_extra_args(false)
-      ->group(group);
-  add_advanced(verb, "--connections", system.most_connections, "N",
-               "Opens this many connections to an endpoint at once. Requests beyond them wait.")
-      ->check(CLI::Range(int64_t{1}, int64_t{65536}))
-      ->capture_default_str()
-      ->group(group);
-}
 
 }  // namespace
 
@@ -547,28 +466,11 @@ void add_bench_run_command(CLI::App& bench, CommandContext& context) {
                                     "[-- COMMAND ARGS...]",
                                     {"perfcast bench run --scenario server --target-qps 100 --duration 10s",
                                      "perfcast bench run --system http://localhost:8000 --endpoint-model llama3-8b "
-                                     "--scenario server --target-qps 5"},
+                                     "--concurrency 1,2,4,..."},
                                     "bench"});
   arguments->verb = verb;
   arguments->system.name = "null";
-  add_load_options(*verb, *arguments);
-  add_rule_options(*verb, *arguments);
-  add_system_options(*verb, *arguments);
-  add_advanced(*verb, "--log", arguments->log, "FOLDER",
-               "The folder for the logs; it overwrites earlier logs there. The word none writes no logs. Default: "
-               "bench/last in your data folder.");
-  add_advanced(
-      *verb, "--meter", arguments->meters, "NAME",
-      "Reads only this energy meter, by name, by kind, or as a file. Repeatable. Default: all meters of this machine.")
-      ->take_all()
-      ->allow_extra_args(false);
-  add_advanced(*verb, "--no-energy", arguments->no_energy, "Reads no energy meter.");
-  add_advanced(*verb, "--forecast", arguments->forecast,
-               "Shows the forecast for this machine beside the measurement. It is for the built-in transformer.");
-  add_advanced(*verb, "--forecast-rounds", arguments->forecast_rounds, "N",
-               "Learns the forecast in this many rounds of some 20 s. 0 makes a rough one in a few seconds.")
-      ->check(CLI::Range(int64_t{0}, int64_t{100}))
-      ->capture_default_str();
+  add_bench_run_options(*verb, *arguments);
   verb->footer(
       "The latency of a query starts when the query was due, even if it was sent later. Without --seed, the order of "
       "samples and the times of arrivals are those of MLPerf's load generator.\nExit status: 0 if the run is VALID, 1 "

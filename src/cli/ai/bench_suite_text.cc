@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "base/csv.h"
 #include "base/report/table.h"
 #include "base/text.h"
 #include "base/unknown.h"
@@ -176,6 +177,34 @@ std::string bench_suite_text(const ai::BenchSuite& suite) {
   if (log.empty()) return text;
   return text + (why_not.empty() ? "\n" : "") + "log: " + printable(log.substr(0, log.rfind('/'))) +
          ", a folder for each scenario\n";
+}
+
+std::string bench_sweep_text(const ai::BenchSweep& sweep) {
+  std::string text = wrapped(printable(ai::sweep_verdict(sweep)), kSuiteWidth, "", "  ") + "\n";
+  const ai::BenchReport& first = sweep.points.front().report;
+  text += "system        " + printable(first.result.system) + "\n";
+  if (sweep.best) {
+    const ai::SweepPoint& best = sweep.points[*sweep.best];
+    text += "highest       " + human_number(best.answers_per_s) + " answers/s at " + sweep.load_text(best.load) + "\n";
+  }
+  if (sweep.overhead) {
+    text += wrapped(ai::overhead_text(*sweep.overhead), kSuiteWidth, "client        ", std::string(14, ' ')) + "\n";
+  }
+  text += "\n" + rows_text(ai::sweep_table(sweep), {.width = kSuiteWidth});
+  for (const ai::SweepPoint& point : sweep.points) {
+    for (const ai::LoadViolation& violation : point.report.verdict.violations) {
+      text += wrapped(sweep.load_text(point.load) + ", " + violation.rule + ": " + printable(violation.message),
+                      kSuiteWidth, "", "  ") +
+              "\n";
+    }
+  }
+  if (!sweep.left_out.empty()) {
+    std::vector<std::string> loads;
+    for (const double load : sweep.left_out) loads.push_back(csv_number(load));
+    text += wrapped("not run: " + join(loads, ", "), kSuiteWidth, "", "  ") + "\n";
+  }
+  if (!sweep.log_folder.empty()) text += "log: " + printable(sweep.log_folder) + ", a folder for each load\n";
+  return text;
 }
 
 std::string bench_forecast_text(const ai::BenchForecast& forecast) {

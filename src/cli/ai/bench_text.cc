@@ -33,6 +33,7 @@ std::string missed_text(const std::vector<ai::ObjectiveOutcome>& objectives) {
 std::string rules_text(const ai::LoadVerdict& verdict) {
   if (verdict.valid()) return "every rule is kept";
   if (verdict.is_only_too_short()) return "it is too short for published results";
+  if (verdict.is_sound()) return "some answers have no time per token";
   return fmt::format("{} {} broken", verdict.violations.size(), verdict.violations.size() == 1 ? "rule" : "rules");
 }
 
@@ -55,7 +56,8 @@ std::string scenario_text(const ai::BenchReport& report) {
   const ai::LoadSettings& settings = report.result.settings;
   std::string text = to_string(settings.scenario);
   if (settings.mode == ai::LoadMode::kAccuracy) text += ", accuracy";
-  if (settings.scenario == ai::LoadScenario::kServer) text += fmt::format(", {:.6g} queries/s", settings.target_qps);
+  if (ai::is_timed(settings.scenario)) text += fmt::format(", {:.6g} queries/s", settings.target_qps);
+  if (settings.scenario == ai::LoadScenario::kConcurrency) text += fmt::format(", {} at once", settings.concurrency);
   if (settings.scenario == ai::LoadScenario::kMultiStream) text += fmt::format(" of {}", settings.samples_per_query);
   text += fmt::format(", {} samples of {}", settings.loaded_samples, settings.total_samples);
   if (!report.benchmark.empty()) text += ", " + report.benchmark;
@@ -78,7 +80,7 @@ std::string rates_text(const ai::BenchReport& report) {
   const bool offline = report.result.settings.scenario == ai::LoadScenario::kOffline;
   std::string text =
       offline ? human_number(summary.samples_per_s) + " samples/s" : human_number(summary.queries_per_s) + " queries/s";
-  if (report.result.settings.scenario == ai::LoadScenario::kServer) {
+  if (ai::is_timed(report.result.settings.scenario)) {
     text += " completed, " + human_number(summary.scheduled_per_s) + " scheduled";
   } else if (!offline && report.result.samples > report.result.queries) {
     text += ", " + human_number(summary.samples_per_s) + " samples/s";
@@ -93,7 +95,6 @@ std::string times_text(const ai::BenchReport& report) {
   const ai::LoadResult& result = report.result;
   const ai::LoadSummary& summary = report.summary;
   const bool multi = result.settings.scenario == ai::LoadScenario::kMultiStream;
-  const bool server = result.settings.scenario == ai::LoadScenario::kServer;
   std::vector<ai::NamedLatency> rows = {{multi ? "query latency" : "latency", summary.latency}};
   if (multi) rows.push_back({"sample latency", summary.sample_latency});
   rows.push_back({"first token", summary.ttft});
@@ -103,7 +104,7 @@ std::string times_text(const ai::BenchReport& report) {
   between.p99 = result.inter_token_p99_ns;
   between.count = result.inter_token_count;
   rows.push_back({"between arrivals", between, true});
-  if (server) rows.push_back({"issued late by", summary.lateness});
+  if (ai::is_timed(result.settings.scenario)) rows.push_back({"issued late by", summary.lateness});
   std::erase_if(rows, [](const ai::NamedLatency& row) { return row.times.count == 0; });
   return rows.empty() ? "" : "\n" + rows_text(ai::latency_table(rows));
 }
@@ -164,8 +165,9 @@ std::string accuracy_text(const ai::BenchReport& report) {
   return bench_line("accuracy", text);
 }
 
-constexpr double kLateShare = 0.2;   // of the latency that lateness of the generator may take
-constexpr double kQuietShare = 0.7;  // of the rate of one stream: a server that is not yet full
+constexpr double kLateShare = 0.2;     // of the latency that lateness of the generator may take
+constexpr int64_t kNoticed_ns = 1000;  // a system that does nothing answers sooner than the generator can sleep
+constexpr double kQuietShare = 0.7;    // of the rate of one stream: a server that is not yet full
 
 // As an option takes it.
 std::string plain_rate(double per_s) {
@@ -195,16 +197,19 @@ std::string advice_text(const ai::BenchReport& report) {
   if (settings.mode == ai::LoadMode::kAccuracy) return "";  // its times are nobody's question
   std::vector<std::string> advice;
   const auto late = [&](int64_t by, int64_t of) {
-    return by > 0 && static_cast<double>(by) > kLateShare * static_cast<double>(of);
+    return by >= kNoticed_ns && static_cast<double>(by) > kLateShare * static_cast<double>(of);
   };
   const bool server = settings.scenario == LoadScenario::kServer;
   if (server && summary.lateness.count > 0 &&
       (late(summary.lateness.p50, summary.latency.p50) || late(summary.lateness.p99, summary.latency.p99))) {
     advice.push_back(
-        fmt::format("half of the queries were sent at least {} late, and one in a hundred at least {}: the load "
-                    "generator got no CPU in time. Latencies count from the planned time, so they are too long. Give "
-                    "the generator a core of its own, or lower --target-qps",
-                    ns_in_words(summary.lateness.p50), ns_in_words(summary.lateness.p99)));
+        fmt::format("queries were sent late: one in a hundred by {} or more{}. The load generator got no CPU in time. "
+                    "Latencies count from the planned time, so they are too long. Give the generator a core of its "
+                    "own, or lower --target-qps",
+                    ns_in_words(summary.lateness.p99),
+                    summary.lateness.p50 < kNoticed_ns
+                        ? ""
+                        : fmt::format(", and half of them by {} or more", ns_in_words(summary.lateness.p50))));
   }
   const bool rule_limits = report.rules.max_latency_s || report.rules.max_ttft_s || report.rules.max_tpot_s;
   const bool limits = rule_limits || !report.objectives.empty();
@@ -244,14 +249,17 @@ std::string bench_text(const ai::BenchReport& report) {
   text += bench_line("rate", rates_text(report));
   text += accuracy_text(report);
   if (!report.verdict.early_stopping.empty()) text += bench_line("confidence", report.verdict.early_stopping);
+  if (report.overhead) text += bench_line("client", ai::overhead_text(*report.overhead));
   text += bench_energy_text(report);
   text += times_text(report);
   if (report.summary.tpot_pooled_ns > 0) {
-    text += wrapped("per output token: (latency - first token) / (tokens - 1) of each answer; pooled over all tokens " +
-                        ns_in_words(report.summary.tpot_pooled_ns) +
-                        "; between arrivals: from one piece of a stream to the next, within 0.4%",
-                    kBenchWidth) +
-            "\n";
+    text +=
+        wrapped(
+            "per output token (TPOT): (latency - first token) / (tokens - 1) of each answer; pooled over all tokens " +
+                ns_in_words(report.summary.tpot_pooled_ns) +
+                "; between arrivals (ITL): from one piece of a stream to the next, within 0.4%",
+            kBenchWidth) +
+        "\n";
   }
   if (!report.objectives.empty()) text += "\n" + rows_text(ai::objectives_table(report.objectives));
   text += trials_text(report);

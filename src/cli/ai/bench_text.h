@@ -6,6 +6,7 @@
 #include "ai/bench/bench_forecast.h"
 #include "ai/bench/bench_run.h"
 #include "ai/bench/bench_suite.h"
+#include "ai/bench/bench_sweep.h"
 
 namespace perfcast::cli {
 
@@ -14,6 +15,8 @@ std::string bench_verdict(const ai::BenchReport& report);
 std::string bench_text(const ai::BenchReport& report);
 // A line for each scenario, then what is broken in which.
 std::string bench_suite_text(const ai::BenchSuite& suite);
+// The verdict, a line for each load, then what is broken in which.
+std::string bench_sweep_text(const ai::BenchSweep& sweep);
 std::string bench_forecast_text(const ai::BenchForecast& forecast);
 
 // For the line that shows how far a run is.

@@ -16,13 +16,14 @@ Result<ai::Precision> parse_precision(const std::string& name, const char* optio
 
 }  // namespace
 
-void add_llm_precision_options(CLI::App& verb, LlmPrecisionArguments& arguments) {
+void add_llm_precision_options(CLI::App& verb, LlmPrecisionArguments& arguments, bool with_earlier) {
   add_basic(verb, "--precision", arguments.precision, "NAME",
             "The number format of weights, activations and cache: fp32, tf32, fp16, bf16, fp8, int8. Default: as the "
             "model's file says, else fp16.");
-  add_advanced(verb, "--weight-precision,--weights", arguments.weights, "NAME",
+  add_advanced(verb, with_earlier ? "--weight-precision,--weights" : "--weight-precision", arguments.weights, "NAME",
                "The number format of the weights alone: also int4, q8_0, q6_k, q5_k_m, q4_k_m, q4_0 and others.");
-  add_advanced(verb, "--kv-precision,--kv", arguments.kv, "NAME", "The number format of the key-value cache alone.");
+  add_advanced(verb, with_earlier ? "--kv-precision,--kv" : "--kv-precision", arguments.kv, "NAME",
+               "The number format of the key-value cache alone.");
 }
 
 void add_llm_tensor_parallel_option(CLI::App& verb, LlmPrecisionArguments& arguments) {

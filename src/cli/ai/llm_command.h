@@ -21,7 +21,8 @@ struct LlmPrecisionArguments {
   std::string precision, weights, kv;
   int64_t tensor_parallel = 1;
 };
-void add_llm_precision_options(CLI::App& verb, LlmPrecisionArguments& arguments);
+// `with_earlier`: with the earlier spellings --weights and --kv.
+void add_llm_precision_options(CLI::App& verb, LlmPrecisionArguments& arguments, bool with_earlier = true);
 void add_llm_tensor_parallel_option(CLI::App& verb, LlmPrecisionArguments& arguments);
 // Sets precisions and tensor_parallel of `workload`; "bad-usage" names the option and what is known.
 Status take_precision(const ai::LlmConfig& config, const LlmPrecisionArguments& arguments, ai::LlmWorkload& workload);

@@ -7,10 +7,18 @@
 
 #include "ai/cpu_tokens/token_bundle.h"
 #include "ai/engine/engine_bundle.h"
+#include "base/csv.h"
 #include "base/json.h"
+#include "base/significant.h"
 #include "base/text.h"
+#include "base/unknown.h"
+#include "cli/ai/llm_devices.h"
 #include "cli/ai/llm_engine.h"
 #include "cli/command.h"
+#include "cli/shared/table_options.h"
+#include "machine/facts/chip_names.h"
+#include "program/evaluate/platform_name.h"
+#include "program/model/bundle/bundle.h"
 
 namespace perfcast::cli {
 namespace {
@@ -19,19 +27,19 @@ constexpr const char* kTokens = "bundles/cpu-tokens.json";
 
 std::string seconds_with_interval(double seconds, const ai::CpuInterval& interval) {
   const bool in_ms = seconds < 1;
-  const double unit = in_ms ? 1e-3 : 1;
-  return fmt::format("{:.3g} {} ({:.3g} to {:.3g})", seconds / unit, in_ms ? "ms" : "s", interval.low / unit,
-                     interval.high / unit);
+  const auto figure = [&](double time_s) { return significant(in_ms ? 1e3 * time_s : time_s, 3); };
+  return fmt::format("{} {} ({} to {})", figure(seconds), in_ms ? "ms" : "s", figure(interval.low),
+                     figure(interval.high));
 }
 
 // What only one configuration has room for.
 std::string details_text(const ai::CpuForecastRow& row) {
   const ai::CpuEngineMachine& machine = row.details->machine;
   return fmt::format(
-      "\nfirst token             {}\nclient's time per token {}\n{:.0f} threads on {:.3g} GB/s, products: {}\n\n{}",
+      "\nfirst token             {}\nclient's time per token {}\n{:.0f} threads on {} GB/s, products: {}\n\n{}",
       seconds_with_interval(row.prefill_s, row.prefill_s_90),
       seconds_with_interval(row.details->client_token_s, row.client_token_s_90), machine.threads,
-      machine.memory_bytes_per_s / 1e9, name_of(machine.path), ai::cpu_engine_parts_text(row));
+      significant(machine.memory_bytes_per_s / 1e9, 3), name_of(machine.path), ai::cpu_engine_parts_text(row));
 }
 
 std::vector<std::string> notes_of(const ai::CpuForecast& forecast, const ai::CpuForecastRequest& request) {
@@ -63,9 +71,10 @@ std::vector<std::string> notes_of(const ai::CpuForecast& forecast, const ai::Cpu
 
 std::string text_of(const ai::LlmConfig& config, const ai::CpuForecast& forecast,
                     const ai::CpuForecastRequest& request) {
-  std::string text = fmt::format("{}: weights {}, {} read for a token; {} new tokens, one sequence, {}\n\n{}",
-                                 forecast.work.name, forecast.weights, human_bytes(forecast.work.weight_bytes),
-                                 request.output_tokens, forecast.engine, ai::cpu_forecast_rows_text(forecast));
+  std::string text = ai::cpu_forecast_answer(forecast);
+  text += fmt::format("{}: weights {}, {} read for a token; {} new tokens, one sequence, {}\n\n{}", forecast.work.name,
+                      forecast.weights, human_bytes(forecast.work.weight_bytes), request.output_tokens, forecast.engine,
+                      ai::cpu_forecast_rows_text(forecast));
   if (forecast.rows.size() == 1 && forecast.rows.front().details) text += details_text(forecast.rows.front());
   std::vector<std::string> notes = notes_of(forecast, request);
   notes.insert(notes.end(), config.notes.begin(), config.notes.end());
@@ -74,7 +83,77 @@ std::string text_of(const ai::LlmConfig& config, const ai::CpuForecast& forecast
   return text;
 }
 
+constexpr const char* kPlatforms = "bundles/cpus.pcb";
+
+// A CPU that programs are forecast on, and whose bandwidth nobody measured: what its platform tells. Of a chip that has
+// no stated size a machine of `vcpus`.
+Result<ai::CpuFacts> facts_of_platform(const Platform& platform, double vcpus) {
+  ai::CpuFacts facts;
+  static_cast<ProcessorIdentity&>(facts) = platform;
+  facts.flags = {platform.flags.begin(), platform.flags.end()};
+  const auto fact = [&](const char* name) {
+    const auto found = platform.facts.find(name);
+    return found == platform.facts.end() ? kUnknown : found->second;
+  };
+  for (const CacheField& field : kCacheFields) facts.*field.bytes = if_known(fact(field.name));
+  const double threads = std::isnan(fact("threads_per_core_count")) ? 1 : fact("threads_per_core_count");
+  facts.vcpus = std::isnan(vcpus) ? fact("core_count") * threads : vcpus;
+  facts.cores = std::max(1.0, std::floor(facts.vcpus / threads));
+  if (!std::isnan(facts.vcpus)) return facts;
+  return usage_error("bad-vcpus", "nothing tells how many vCPUs a machine with " + printable(platform.name) + " has",
+                     "--vcpus", "--vcpus N, its number");
+}
+
+Result<std::vector<Platform>> shipped_platforms() {
+  auto bundle = program::read_bundle(shipped_file(kPlatforms));
+  if (!bundle) return bundle.error();
+  return std::move(bundle->platforms);
+}
+
+// Those of the CPUs that the catalogue doesn't know, and that predict does.
+Status take_others(const ai::CpuCatalogue& cpus, const char* option, ai::CpuForecastRequest& request) {
+  std::vector<Platform> platforms;
+  for (const std::string& name : request.cpus) {
+    if (ai::knows_cpu(cpus, name)) continue;
+    if (platforms.empty()) {
+      auto read = shipped_platforms();
+      if (!read) return read.error();
+      platforms = std::move(*read);
+    }
+    const auto found = program::look_up_platform(platforms, name, option, ErrorKind::kUsage);
+    if (!found) return found.error();
+    if (!*found) continue;
+    auto facts = facts_of_platform(platforms[**found], request.vcpus);
+    if (!facts) return facts.error();
+    request.others.emplace(name, std::move(*facts));
+  }
+  return {};
+}
+
 }  // namespace
+
+Status take_cpu_prices(const std::vector<std::string>& given, ai::CpuForecastRequest& request) {
+  for (const std::string& text : list_of(given)) {
+    const size_t equals = text.rfind('=');
+    const auto value = parse_number(trim(equals == std::string::npos ? text : text.substr(equals + 1)));
+    if (!value || !(*value > 0)) {
+      return usage_error("bad-usage", "'" + printable(text) + "' gives no number above 0", "--price",
+                         "CPU=USD, per hour of the whole machine, or a number for all");
+    }
+    const std::string only(trim(equals == std::string::npos ? "" : text.substr(0, equals)));
+    bool used = false;
+    for (const std::string& name : request.cpus) {
+      if (!only.empty() && plain_name(only) != plain_name(name) && !may_be_one_cpu(only, name)) continue;
+      request.usd_per_hour[name] = *value;
+      used = true;
+    }
+    if (!used) {
+      return usage_error("bad-usage", printable(only) + " is not among the CPUs to forecast", "--price",
+                         "one of: " + printable(join(request.cpus, ", ")));
+    }
+  }
+  return {};
+}
 
 Result<std::string> cpu_forecast(const ai::LlmConfig& config, ai::CpuForecastRequest request, const std::string& engine,
                                  const char* option, CpuForecastFormat format) {
@@ -95,6 +174,7 @@ Result<std::string> cpu_forecast(const ai::LlmConfig& config, ai::CpuForecastReq
     }
     request.engine = *found;
   }
+  if (Status taken = take_others(bundle->cpus, option, request); !taken) return taken.error();
   const auto forecast = ai::forecast_on_cpus(*bundle, config, request);
   if (!forecast) {
     Error error = forecast.error();
@@ -123,9 +203,18 @@ Result<bool> are_cpus(const std::vector<std::string>& names, const ai::DevicePro
   if (others.empty()) return false;
   const auto bundle = ai::read_token_bundle(shipped_file(kTokens));
   if (!bundle) return bundle.error();
-  const bool known =
-      std::ranges::all_of(others, [&](const std::string& name) { return ai::knows_cpu(bundle->cpus, name); });
-  if (!known) return false;
+  std::vector<Platform> platforms;
+  for (const std::string& name : others) {
+    if (ai::knows_cpu(bundle->cpus, name)) continue;
+    if (platforms.empty()) {
+      auto read = shipped_platforms();
+      if (!read) return read.error();
+      platforms = std::move(*read);
+    }
+    // Of an ambiguous name they are CPUs, too.
+    const auto found = program::look_up_platform(platforms, name, "--on", ErrorKind::kUsage);
+    if (found && !*found) return false;
+  }
   if (others.size() == names.size()) return true;
   return usage_error("bad-usage", "CPUs and devices in one forecast", "--on",
                      "one kind of both; perfcast place has them side by side");

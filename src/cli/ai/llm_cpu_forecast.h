@@ -19,6 +19,9 @@ inline constexpr const char* kCpuEngine = "llama.cpp";  // by `--cpu`, unless an
 Result<std::string> cpu_forecast(const ai::LlmConfig& config, ai::CpuForecastRequest request, const std::string& engine,
                                  const char* option, CpuForecastFormat format);
 
+// US dollars per hour: "EPYC 7763=1.2", one of the request's CPUs, or one number for all. "bad-usage".
+Status take_cpu_prices(const std::vector<std::string>& given, ai::CpuForecastRequest& request);
+
 // Whether these names are CPUs that are known, and none a device. "bad-usage" where they are both.
 Result<bool> are_cpus(const std::vector<std::string>& names, const ai::DeviceProvider& provider);
 

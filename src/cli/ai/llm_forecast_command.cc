@@ -158,11 +158,11 @@ Result<std::string> on_cpus(const ForecastArguments& arguments, const char* opti
   const bool under_llama = plain_name(engine) == plain_name(kCpuEngine);
   const std::string way = std::string(by_cpu ? "--cpu, which forecasts" : "a CPU, which is forecast with") +
                           " one sequence at a time on whole machines";
-  const char* instead = "--on DEVICE with it; perfcast place has prices and watts of CPUs, too";
+  const char* instead = "--on DEVICE with it; perfcast place has watts of CPUs, too";
   Status used =
       check_unused(*arguments.verb, way,
                    {"--host", "--sweep", "--kv-precision", "--eager-attention", "--graph-launch", "--link-bytes-per-s",
-                    "--price", "--power-w", "--calibrate", "--svg", "--device-file", "--list-devices"},
+                    "--power-w", "--calibrate", "--svg", "--device-file", "--list-devices"},
                    instead);
   if (used && under_llama) used = check_unused(*arguments.verb, way, {"--tensor-parallel"}, instead);
   if (!used) return used.error();
@@ -183,6 +183,7 @@ Result<std::string> on_cpus(const ForecastArguments& arguments, const char* opti
   // A GGUF file is what llama.cpp runs; of the weights beside a config.json one would be made.
   if (config->stored_weight_name.empty()) request.bits_per_value = formats.weight_bits_per_value;
   request.cpus = list_of(by_cpu ? arguments.cpus : arguments.on);
+  if (Status status = take_cpu_prices(arguments.prices, request); !status) return status.error();
   request.vcpus = arguments.vcpus.value_or(kUnknown);
   request.output_tokens = arguments.output_tokens;
   const auto sequences = counts_of(arguments.sequences, "--sequence");
@@ -299,7 +300,7 @@ void add_llm_forecast_command(CLI::App& llm, CommandContext& context) {
   add_advanced(*verb, "--link-bytes-per-s", arguments->link_bytes_per_s, "BYTES",
                "Bandwidth between two devices in one direction, in bytes per second.");
   add_basic(*verb, "--price", arguments->prices, "DEVICE=USD",
-            "US dollars per hour of one device, such as H100=3.5, or one number for all.");
+            "US dollars per hour of one device, such as H100=3.5, or of a machine with a CPU; or one number for all.");
   add_advanced(
       *verb, "--power-w", arguments->powers, "DEVICE=W",
       "The watts of one device: DEVICE=300, or 300 for all. Default: modelled from the power in its data sheet.");

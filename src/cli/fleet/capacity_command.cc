@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +14,7 @@
 #include "base/json.h"
 #include "base/process/duration.h"
 #include "base/text.h"
+#include "cli/ai/llm_plan.h"
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/fleet/schedule_inputs.h"
@@ -33,7 +36,12 @@ struct CapacityArguments {
   std::optional<int64_t> seeds, at_most;
   bool unbounded = false, strict = false, no_kill = false;
   fleet::CapacityRequest request;  // of what is passed on as it is
+  LlmPlanArguments llm;
+  std::vector<CLI::Option*> of_jobs, of_llm;  // options that are for these alone
 };
+
+constexpr const char* kAim = "What the plan must achieve";
+constexpr const char* kLlmGroup = "Services of language models (--llm)";
 
 // As people write them, and as in JSON.
 constexpr std::pair<const char*, fleet::ServiceMetric> kObjectives[] = {
@@ -116,8 +124,43 @@ Result<fleet::CapacityRequest> plan_of(const CapacityArguments& arguments) {
   return request;
 }
 
-int run_capacity(const CommandContext& context, const CapacityArguments& arguments) {
+// Options that one way of using the verb has no use for.
+Status check_unused_of(const std::vector<CLI::Option*>& options, const std::string& way, const std::string& expected) {
+  for (const CLI::Option* option : options) {
+    if (option->count() == 0) continue;
+    return usage_error("bad-usage", name_of(*option) + " has no effect " + way, name_of(*option), expected);
+  }
+  return {};
+}
+
+int run_llm_capacity(const CommonOptions& common, CapacityArguments& arguments) {
+  ai::ServingPlanRequest request;
+  Status fine = check_unused(*arguments.inputs.verb, "--llm", {"--prices"}, "--price DEVICE=USD");
+  if (fine) fine = check_unused_of(arguments.of_jobs, "with --llm", "--llm, or a source of jobs");
+  if (fine) fine = take_load_growth(arguments.growth, request);
+  if (!fine) return report_error(fine.error(), common);
+  request.most_cost_per_hour = arguments.most_cost_per_hour;
+  request.most_devices = arguments.at_most;
+  arguments.llm.serving.objectives = arguments.objectives;
+  if (!arguments.inputs.host.empty()) arguments.llm.serving.engine.hosts = {arguments.inputs.host};
+  std::optional<ai::PlanGoal> goal;
+  if (arguments.goal) {
+    goal = *arguments.goal == fleet::CapacityGoal::kCost    ? ai::PlanGoal::kCost
+           : *arguments.goal == fleet::CapacityGoal::kPower ? ai::PlanGoal::kPower
+                                                            : ai::PlanGoal::kDevices;
+  }
+  return run_llm_plan(common, arguments.llm, std::move(request), goal);
+}
+
+int run_capacity(const CommandContext& context, CapacityArguments& arguments) {
   const CommonOptions& common = context.options;
+  if (!arguments.llm.serving.model.empty()) return run_llm_capacity(common, arguments);
+  Status fine =
+      check_unused_of(arguments.of_llm, "without --llm", "--llm MODEL; --exchange-rate says what a currency is worth");
+  if (fine && arguments.objectives.empty()) {
+    fine = usage_error("bad-usage", "--objective is required", "", "see: perfcast capacity --help");
+  }
+  if (!fine) return report_error(fine.error(), common);
   auto plan = plan_of(arguments);
   if (!plan) return report_error(plan.error(), common);
   auto stream = read_job_stream(common, arguments.inputs);
@@ -157,11 +200,10 @@ int run_capacity(const CommandContext& context, const CapacityArguments& argumen
 }
 
 void add_objective_options(CLI::App& verb, CapacityArguments& arguments) {
-  const char* const aim = "What the plan must achieve";
   add_basic(verb, "--objective", arguments.objectives, "GOAL",
             "What the plan must achieve: at most p99-wait=60s, mean-wait=10s or mean-slowdown=5, or at least "
-            "deadline-share=0.99. Repeatable.")
-      ->required();
+            "deadline-share=0.99; with --llm limits and a share of the requests, ttft=1s,tpot=50ms,share=95%. "
+            "Repeatable.");
   add_basic(verb, "--minimise", arguments.goal, "cost|nodes|power",
             "What the plan minimises. Default: cost, or nodes if a price is not known.")
       ->transform(choices<fleet::CapacityGoal>({{"cost", fleet::CapacityGoal::kCost},
@@ -169,58 +211,92 @@ void add_objective_options(CLI::App& verb, CapacityArguments& arguments) {
                                                 {"power", fleet::CapacityGoal::kPower}}));
   takes_amount(add_basic(verb, "--max-cost-per-hour,--budget", arguments.most_cost_per_hour, "MONEY",
                          "The most that all nodes together may cost per hour."));
-  CLI::Option* at_most =
-      add_advanced(verb, "--at-most", arguments.at_most, "N",
-                   "Allows at most this many nodes of each platform, in place of the cluster's numbers.")
-          ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
-          ->group(aim);
+  add_advanced(
+      verb, "--at-most", arguments.at_most, "N",
+      "Allows at most this many nodes of each platform, in place of the cluster's numbers; with --llm, at most "
+      "this many devices.")
+      ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
+      ->group(kAim);
+}
+
+// Options that are added meanwhile.
+std::vector<CLI::Option*> added_by(CLI::App& verb, const std::function<void()>& add) {
+  const std::vector<CLI::Option*> before = verb.get_options();
+  add();
+  std::vector<CLI::Option*> added = verb.get_options();
+  std::erase_if(added, [&](const CLI::Option* option) {
+    return std::find(before.begin(), before.end(), option) != before.end();
+  });
+  return added;
+}
+
+void add_llm_options(CLI::App& verb, CapacityArguments& arguments) {
+  arguments.of_llm = added_by(verb, [&] { add_llm_plan_options(verb, arguments.llm); });
+  for (CLI::Option* option : arguments.of_llm) {
+    const std::string name = name_of(*option);
+    if (name != "--rate" && name != "--price") option->group(kLlmGroup);
+  }
+}
+
+void add_job_options(CLI::App& verb, CapacityArguments& arguments) {
+  add_schedule_options(verb, arguments.inputs);
   add_advanced(verb, "--unbounded", arguments.unbounded, "Allows any number of nodes of each platform.")
-      ->excludes(at_most)
-      ->group(aim);
+      ->excludes(verb.get_option("--at-most"))
+      ->group(kAim);
   add_advanced(verb, "--strict", arguments.strict,
                "Asks that the objectives hold in every draw of the jobs, not only in 9 of 10.")
-      ->group(aim);
+      ->group(kAim);
+  add_advanced(verb, "--policy", arguments.policy, "NAME",
+               "How jobs are placed: a policy of schedule simulate. Default: the one of mct, easy and sjf whose plan "
+               "saves most.");
+  add_advanced(verb, "--seeds", arguments.seeds, "N",
+               "How many random draws of the jobs the search uses, with seeds --seed, --seed + 1, ... Default: 10; for "
+               "a trace, 1.")
+      ->check(CLI::Range(1, 1000));
+  add_advanced(verb, "--forecast-error", arguments.errors, "RATIO,...",
+               "Simulates the plan again with forecasts that are wrong by these ratios on average, or with none.")
+      ->capture_default_str();
+  add_advanced(verb, "--warmup", arguments.request.warmup_share, "SHARE",
+               "Leaves this share of the jobs, the first ones, out of the statistics.")
+      ->check(CLI::Range(0.0, 0.99))
+      ->capture_default_str();
+  add_advanced(verb, "--most-plans", arguments.request.most_plans, "N", "Simulates at most this many plans.")
+      ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
+      ->capture_default_str();
+  add_advanced(verb, "--backfill", arguments.request.simulation.backfill, "Adds EASY backfilling to every policy.");
+  add_advanced(verb, "--no-kill", arguments.no_kill, "Lets jobs run past their time limits.");
 }
 
 }  // namespace
 
 void add_capacity_command(CLI::App& app, CommandContext& context) {
   auto arguments = std::make_shared<CapacityArguments>();
-  CLI::App* verb =
-      add_verb(app, {"capacity",
-                     "Says how many nodes of each platform a load needs.",
-                     "",
-                     {"perfcast capacity --objective p99-wait=60s --swf trace.swf --cluster c.json",
-                      "perfcast capacity --objective mean-wait=10s --profile last --load 0.5 --cluster c.json"},
-                     "capacity"});
+  CLI::App* verb = add_verb(
+      app, {"capacity",
+            "Says how many nodes, or devices of a language model's service, a load needs.",
+            "",
+            {"perfcast capacity --objective p99-wait=60s --swf trace.swf --cluster c.json",
+             "perfcast capacity --objective mean-wait=10s --profile last --load 0.5 --cluster c.json",
+             "perfcast capacity --llm llama3-8b --rate 20 --objective ttft=1s,tpot=50ms --price H100=3,L40S=1"},
+            "capacity"});
   verb->footer(
       "The plan chooses nodes from the cluster's groups, at most as many as each group has. The jobs of a trace arrive "
       "at the trace's own rate, multiplied by --rate-factor.");
   add_objective_options(*verb, *arguments);
-  add_schedule_options(*verb, arguments->inputs);
-  add_advanced(*verb, "--policy", arguments->policy, "NAME",
-               "How jobs are placed: a policy of schedule simulate. Default: the one of mct, easy and sjf whose plan "
-               "saves most.");
-  add_advanced(*verb, "--seeds", arguments->seeds, "N",
-               "How many random draws of the jobs the search uses, with seeds --seed, --seed + 1, ... Default: 10; for "
-               "a trace, 1.")
-      ->check(CLI::Range(1, 1000));
+  add_basic(*verb, "--llm", arguments->llm.serving.model, "MODEL",
+            "Plans a service of this language model, not jobs: a built-in name, a config.json, a folder with one, or a "
+            "GGUF file.");
+  add_llm_options(*verb, *arguments);
   add_advanced(*verb, "--growth", arguments->growth, "FACTOR,...",
-               "Plans again for the load times these factors, or for none.")
+               "Plans again for the load times these factors, or for none. With --llm also a rate, such as 20%/month.")
       ->capture_default_str();
-  add_advanced(*verb, "--forecast-error", arguments->errors, "RATIO,...",
-               "Simulates the plan again with forecasts that are wrong by these ratios on average, or with none.")
-      ->capture_default_str();
-  add_advanced(*verb, "--warmup", arguments->request.warmup_share, "SHARE",
-               "Leaves this share of the jobs, the first ones, out of the statistics.")
-      ->check(CLI::Range(0.0, 0.99))
-      ->capture_default_str();
-  add_advanced(*verb, "--most-plans", arguments->request.most_plans, "N", "Simulates at most this many plans.")
-      ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
-      ->capture_default_str();
-  add_advanced(*verb, "--backfill", arguments->request.simulation.backfill, "Adds EASY backfilling to every policy.");
-  add_advanced(*verb, "--no-kill", arguments->no_kill, "Lets jobs run past their time limits.");
+  arguments->of_jobs = added_by(*verb, [&] { add_job_options(*verb, *arguments); });
+  std::erase(arguments->of_jobs, verb->get_option("--host"));
+  verb->get_option("--host")->description(
+      "The platform that the profiles were taken on, if its CPU hides its name. With --llm: the CPU or the instance "
+      "type that the devices are in; DEVICE=HOST for one device.");
   add_common_options(*verb, context, kCorpusOption | kBundleOption | kQuietOption | kSeedOption | kThreadsOption);
+  for (const char* name : {"--corpus", "--bundle"}) arguments->of_jobs.push_back(verb->get_option(name));
   verb->callback(
       [arguments, &context] { context.run = [arguments, &context] { return run_capacity(context, *arguments); }; });
 }

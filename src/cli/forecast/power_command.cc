@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/report/table.h"
+#include "base/significant.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
@@ -246,7 +247,7 @@ Status check_unit(const measure::PowerTable& table, const measure::PowerForecast
   if (ratios.empty()) return {};
   const double ratio = median(std::move(ratios));
   if (ratio < kOtherUnit && ratio > 1 / kOtherUnit) return {};
-  return Error{"bad-samples", fmt::format("the measured power is {:.3g} times the forecast", ratio), source,
+  return Error{"bad-samples", fmt::format("the measured power is {} times the forecast", significant(ratio, 3)), source,
                "watts, and samples of a machine like the model's"};
 }
 
@@ -264,7 +265,7 @@ std::string series_csv(const measure::PowerTable& table, const measure::PowerFor
   return text;
 }
 
-std::string watts_text(double watts) { return std::isnan(watts) ? "-" : fmt::format("{:.4g} W", watts); }
+std::string watts_text(double watts) { return std::isnan(watts) ? "-" : fmt::format("{} W", significant(watts, 4)); }
 
 // As JSON has them.
 ReportTable phase_table(const std::vector<PhaseRow>& rows) {
@@ -279,7 +280,7 @@ ReportTable phase_table(const std::vector<PhaseRow>& rows) {
        {"samples", "samples", Q::kCount, &Row::samples},
        {"forecast_watts", "power", Q::kNumber, &Row::watts, [](const Row& row) { return watts_text(row.watts); }},
        {"", "interval", Q::kNumber,
-        [](const Row& row) { return fmt::format("{:.4g} .. {:.4g}", row.lower, row.upper); }},
+        [](const Row& row) { return fmt::format("{} .. {}", significant(row.lower, 4), significant(row.upper, 4)); }},
        {"lower_watts", "", Q::kNumber, &Row::lower},
        {"upper_watts", "", Q::kNumber, &Row::upper},
        {"from_s", "", Q::kDuration, &Row::from_s},
@@ -314,8 +315,8 @@ std::string whole_text(const std::vector<PhaseRow>& rows, double coverage) {
     duration_s += row.duration_s;
   }
   if (samples == 0) return "";
-  std::string text = fmt::format("mean power: {} ({:.0f}% interval {:.4g} .. {:.4g} W)", watts_text(watts / samples),
-                                 100 * coverage, lower / samples, upper / samples);
+  std::string text = fmt::format("mean power: {} ({:.0f}% interval {} .. {} W)", watts_text(watts / samples),
+                                 100 * coverage, significant(lower / samples, 4), significant(upper / samples, 4));
   if (std::isfinite(energy_joules)) {
     text += fmt::format("; energy: {} in {}", joules_in_words(energy_joules), human_seconds(duration_s));
   }

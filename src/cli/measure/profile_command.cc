@@ -35,7 +35,7 @@ struct ProfileOptions {
   int repeats = 3;
   bool mix_only = false;
   bool cross_check = false;
-  bool exact = false, quick = false;
+  bool exact = false, quick = false, opencl = false;
   bool has_output = false;
   AroundRun around;
 };
@@ -100,6 +100,7 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
   request.cross_check = chosen.cross_check;
   request.exact = chosen.exact;
   request.quick = chosen.quick;
+  request.opencl = chosen.opencl;
   request.core_designs = shipped_core_designs();
   // The profile on stdout and the program's stdout can't both be read.
   request.pass_output = !to_stdout;
@@ -171,6 +172,10 @@ void add_profile_command(CLI::App& app, CommandContext& context) {
                "perfcast cores reads it.");
   add_basic(*verb, "--phases", chosen->phases, "auto|N",
             "Finds this many phases in the run; with auto, perfcast chooses the number. perfcast phases shows them.");
+  add_advanced(
+      *verb, "--opencl", chosen->opencl,
+      "Counts OpenCL kernels under Oclgrind, which simulates a device. Default: only if the program's own file "
+      "names libOpenCL. Python scripts and the like need the option.");
   add_around_options(*verb, chosen->around);
   add_advanced(*verb, "--cross-check", chosen->cross_check,
                "Also runs the program under cachegrind, to check the counts.");

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -9,10 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "base/csv.h"
 #include "base/json.h"
 #include "base/process/duration.h"
 #include "base/process/interrupt.h"
 #include "base/text.h"
+#include "base/unknown.h"
 #include "cli/command.h"
 #include "cli/option_table.h"
 #include "cli/shared/named_file.h"
@@ -40,17 +43,24 @@ Result<double> watch_duration(const std::string& text, const char* option) {
   return usage_error("bad-usage", "'" + printable(text) + "' is no time", option, "such as 1d, 2h, 20m or 30s");
 }
 
-// "1/d", "2/h", "0.5/d": alarms a day.
+// "1/d", "2/h", "0.5/d", "1/7d": alarms a day.
 Result<double> alarms_per_day(const std::string& text) {
   const size_t slash = text.find('/');
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
-  const std::string unit = slash == std::string::npos ? "d" : text.substr(slash + 1);
-  const double a_day = unit == "d" ? 1 : unit == "h" ? 24 : unit == "w" ? 1.0 / 7 : 0;
+  const std::string within = slash == std::string::npos ? "d" : text.substr(slash + 1);
+  const size_t figures = std::min(within.find_first_not_of("0123456789."), within.size());
+  const std::string unit = within.substr(figures);
+  const double units = figures == 0 ? 1 : parse_number(within.substr(0, figures)).value_or(0);
+  const double a_day = (unit == "d"   ? 1
+                        : unit == "h" ? 24
+                        : unit == "w" ? 1.0 / 7
+                                      : 0) /
+                       (units > 0 ? units : kUnknown);
   const bool whole = end == text.c_str() + (slash == std::string::npos ? text.size() : slash);
   if (whole && a_day > 0 && number > 0 && number * a_day <= 10000) return number * a_day;
   return usage_error("bad-usage", "'" + printable(text) + "' is no rate of alarms", "--false-alarms",
-                     "such as 1/d, 2/h or 1/w");
+                     "such as 1/d, 2/h, 1/w or 1/7d");
 }
 
 Result<measure::WatchRequest> watch_request(const WatchArguments& arguments, const CommonOptions& options) {

@@ -164,7 +164,13 @@ std::string cores_as_table(const program::ForecastReport& report, const Forecast
                    core_bounds_in_words(row.cycles_ratio_by_bound) + (row.memory_is_least ? " +" : "") +
                        (row.is_host ? "  this host" : "")});
   }
-  return "\n" + shown(table, view) + (least ? "+: " + std::string(kMemoryIsLeast) + "\n" : "") +
+  // Two answers to one question need a word on which holds.
+  return "\n" +
+         lines_of("", "  ",
+                  "where cycles go, by a model of each core. For times and the order of machines believe the table of "
+                  "platforms: it is learned from measured times, and a model of a core knows nothing of a machine's "
+                  "clock, memory and neighbours") +
+         "\n" + shown(table, view) + (least ? "+: " + std::string(kMemoryIsLeast) + "\n" : "") +
          (foreign ? "*: this core has another instruction set; perfcast assumes that it runs the same instructions\n"
                   : "");
 }
@@ -203,7 +209,9 @@ std::string breakdown_as_text(const program::ForecastReport& report, const Forec
   const program::Spread spread = program::spread_of(attribution, static_cast<int64_t>(report.breakdown->platform),
                                                     against ? static_cast<int64_t>(*against) : -1);
   std::string text = "\n" + lines_of("", "  ", "input by input: " + platform + " against " + other) +
-                     lines_of("  by ", "     ", program::method_in_words(attribution));
+                     lines_of("  ", "  ",
+                              "an input is what the model sees of the program; the effects, multiplied, give the "
+                              "forecast");
   if (const std::string line = program::spread_line(spread, platform); !line.empty()) {
     text += lines_of("  compared with a typical program, ", "  ", line);
   }
@@ -256,13 +264,15 @@ std::string explanation_as_text(const program::ForecastReport& report, const For
     if (order.size() > 4) order = {order[0], order[1], order[order.size() - 2], order[order.size() - 1]};
     // Columns have numbers, so that no name of a platform is cut.
     TextTable table;
-    table.add_column("against a typical program", TextTable::Align::kLeft);
+    table.add_column("counters of", TextTable::Align::kLeft);
     table.add_column("share", TextTable::Align::kRight);
-    text += "\n";
+    text += "\n" + lines_of("", "  ",
+                            "what sets it apart from a typical program, and what that does to its relative time "
+                            "(x0.97: 3% less) on");
     for (size_t i = 0; i < order.size(); ++i) {
       const std::string column = "(" + std::to_string(i + 1) + ")";
       table.add_column(column, TextTable::Align::kRight);
-      text += column + " " + printable(report.forecast_names[static_cast<size_t>(order[i])]) + "\n";
+      text += "  " + column + " " + printable(report.forecast_names[static_cast<size_t>(order[i])]) + "\n";
     }
     for (const program::GroupEffect& group : attribution.groups) {
       std::vector<std::string> cells = {program::describe_group(group.group), whole_percent(group.share)};
@@ -275,7 +285,7 @@ std::string explanation_as_text(const program::ForecastReport& report, const For
     text += "\n" + shown(table, view);
   }
   if (!report.features.empty()) {
-    text += "\nmost unusual counters:\n";
+    text += "\ncounters that are most unusual, beside those of the training programs:\n";
     for (const program::FeatureStanding& feature : report.features) {
       text += fmt::format("  {}: {}\n", feature.text, program::standing_in_words(feature));
     }

@@ -35,9 +35,11 @@ void add_price_options(CLI::App& verb, PriceArguments& arguments, const std::str
           ->needs(prices);
   CLI::Option* spot =
       add_advanced(verb, "--spot", arguments.spot, "Takes the price list's spot prices.")->needs(prices);
+  // An earlier spelling, where it doesn't stand for something else.
+  const bool has_rate = verb.get_option_no_throw("--rate") != nullptr;
   CLI::Option* rate =
       add_advanced(
-          verb, "--exchange-rate,--rate", arguments.rates, "CURRENCY=WORTH",
+          verb, has_rate ? "--exchange-rate" : "--exchange-rate,--rate", arguments.rates, "CURRENCY=WORTH",
           "What one unit of a currency is worth in the price list's other currency, such as EUR=1.08. Repeatable.")
           ->take_all()
           ->allow_extra_args(false)

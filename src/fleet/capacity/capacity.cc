@@ -76,7 +76,8 @@ class Planner {
     if (!found) return found.error();
     if (found->impossible) return why_impossible(evaluator, *found->impossible);
     if (!found->best) {
-      if (Status done = without_each(evaluator, request_.budget_per_hour, *found); !done) return done.error();
+      if (Status done = without_each(evaluator, input_.candidates, request_.budget_per_hour, *found); !done)
+        return done.error();
     }
     auto whole = evaluator.result(found->best ? *found->best : found->nearest);
     if (!whole) return whole.error();
@@ -127,12 +128,14 @@ class Planner {
 
   // More nodes aren't always better: where jobs wait for the fast platform on purpose, plans without it may meet what
   // no plan with it does.
-  Status without_each(PlanEvaluator& evaluator, double budget_per_hour, SearchResult& found) {
-    for (size_t g = 0; g < input_.candidates.size(); ++g) {
+  Status without_each(PlanEvaluator& evaluator, const std::vector<NodeGroup>& candidates, double budget_per_hour,
+                      SearchResult& found) {
+    for (size_t g = 0; g < candidates.size(); ++g) {
       SizingInput input = input_;
+      input.candidates = candidates;
       input.budget_per_hour = budget_per_hour;
       input.candidates[g].nodes = 0;
-      if (input_.candidates[g].nodes == 0 || composition(available(input)).empty()) continue;
+      if (candidates[g].nodes == 0 || composition(available(input)).empty()) continue;
       auto part = search_plans(evaluator, CapacitySizing(std::move(input)), fewer_plans());
       if (!part) return part.error();
       if (!part->best) continue;
@@ -223,7 +226,8 @@ class Planner {
     return {};
   }
 
-  // What meeting would take, where the limits are in the way.
+  // What meeting would take, where the limits are in the way: the cheapest plan that a search as of a request without
+  // a cost limit comes upon, or one with any number of nodes.
   Status would_meet(PlanEvaluator&) {
     if (answer_.meets) return {};
     tell("without limits");
@@ -231,28 +235,30 @@ class Planner {
     for (NodeGroup& candidate : endless.candidates) candidate.nodes = candidate.nodes == 0 ? 0 : kAnyNumber;
     CapacitySizing sizing(endless);
     PlanEvaluator evaluator(request_, samples_, sizing, 1, count_);
-    auto found = search_plans(evaluator, sizing, fewer_plans());
-    if (!found) return found.error();
-    if (!found->best && !std::isnan(request_.budget_per_hour)) {  // as if no cost limit were given
-      found = search_plans(evaluator, unlimited_, request_.most_plans);
+    for (const CapacitySizing* without : {&unlimited_, &sizing}) {
+      auto found = search_plans(evaluator, *without, request_.most_plans);
       if (!found) return found.error();
-      if (!found->best) {
-        if (Status done = without_each(evaluator, kUnknown, *found); !done) return done.error();
-      }
+      if (Status done = without_each(evaluator, without->input().candidates, kUnknown, *found); !done)
+        return done.error();
     }
-    if (!found->best) return {};
-    NodePlan plan = *found->best;
-    if (request_.fresh_draws > 0) {
+    std::vector<NodePlan> plans = evaluator.known_to_hold();
+    std::optional<NodePlan> cheapest;
+    double least = kUnknown;
+    for (const NodePlan& plan : plans) {
       const auto value = evaluator.value(plan);
       if (!value) return value.error();
-      std::vector<NodePlan> plans = evaluator.known_to_hold();
-      plans.push_back(plan);
-      const auto tried = fresh_.cheapest(evaluator, plans, *value, endless);
+      if (*value >= least) continue;
+      least = *value;
+      cheapest = plan;
+    }
+    if (!cheapest) return {};
+    if (request_.fresh_draws > 0) {
+      const auto tried = fresh_.cheapest(evaluator, plans, least, endless);
       if (!tried) return tried.error();
       if (!*tried) return {};
-      plan = (**tried).first;
+      cheapest = (**tried).first;
     }
-    auto whole = evaluator.result(plan);
+    auto whole = evaluator.result(*cheapest);
     if (!whole) return whole.error();
     answer_.would_meet = std::move(*whole);
     return {};

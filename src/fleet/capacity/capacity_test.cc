@@ -208,6 +208,23 @@ TEST(Capacity, ABudgetThatIsTooSmall) {
               testing::MatchesRegex(".*without limits 1[0-9] x A would meet, 1.\\.00.* an hour"));
 }
 
+// What it would take is no dearer than the plan of the same request without a cost limit.
+TEST(Capacity, WithoutLimitsIsTheCheapest) {
+  const std::vector<DemandKind> kinds = {{5, {60, 75}}, {4, {24, 25}}, {1, {240, 360}}};
+  for (const double limit : {0.3, 0.6, 0.9}) {
+    auto request = request_of({candidate("amd", 4, 0.8, 20), candidate("arm", 4, 0.58, 20)}, kinds, 2000, 0.3,
+                              {{ServiceMetric::kP99Wait, 20}});
+    const CapacityAnswer free = answer_of(request);
+    ASSERT_TRUE(free.meets);
+    request.budget_per_hour = limit * free.plan.value;
+    const CapacityAnswer limited = answer_of(request);
+    EXPECT_FALSE(limited.meets) << limit;
+    ASSERT_TRUE(limited.would_meet) << limit;
+    EXPECT_LE(limited.would_meet->value, free.plan.value) << limit;
+    EXPECT_GT(limited.would_meet->value, request.budget_per_hour) << limit;
+  }
+}
+
 TEST(Capacity, TooFewNodesToBeHad) {
   auto request = request_of({candidate("A", 1, 1, 11)}, {{1, {10}}}, 3000, 1, {{ServiceMetric::kMeanWait, 0.1}});
   const CapacityAnswer answer = answer_of(request);

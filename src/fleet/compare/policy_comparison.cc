@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
+#include "base/significant.h"
 #include "base/text.h"
 #include "fleet/jobs/summary.h"
 #include "fleet/simulate/round_simulator.h"
@@ -85,10 +86,10 @@ void note_oddities(const Cluster& cluster, const ComparisonOptions& options, con
   }
   if (counted > 0 && options.rounds.round_s > fastest_sum_s / counted &&
       std::any_of(ran.begin(), ran.end(), [](Policy policy) { return info(policy).preempts; })) {
-    report.notes.push_back(fmt::format(
-        "a round of {:g} s is longer than a job takes on average ({:.3g} s): policies that work in rounds wait "
-        "for the next one",
-        options.rounds.round_s, fastest_sum_s / counted));
+    report.notes.push_back(
+        fmt::format("a round of {:g} s is longer than a job takes on average ({} s): policies that work in rounds wait "
+                    "for the next one",
+                    options.rounds.round_s, significant(fastest_sum_s / counted, 3)));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/significant.h"
 #include "fleet/capacity/demand.h"
 #include "fleet/capacity/offered_load.h"
 #include "fleet/plan/impossible_jobs.h"
@@ -107,10 +108,10 @@ void note_short_stream(const CapacityRequest& plan, const Workload& sample, std:
   for (const ServiceObjective& objective : plan.objectives) {
     if (!info(objective.metric).is_time || lasts_s >= kLongEnough * objective.target) continue;
     notes.push_back(
-        fmt::format("the {} jobs come within {:.3g} s, too short a time for waits of {:.3g} s to show: more jobs tell "
+        fmt::format("the {} jobs come within {} s, too short a time for waits of {} s to show: more jobs tell "
                     "whether the plan "
                     "holds",
-                    sample.size(), lasts_s, objective.target));
+                    sample.size(), significant(lasts_s, 3), significant(objective.target, 3)));
     return;
   }
 }

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/report/table.h"
+#include "base/significant.h"
 #include "base/text.h"
 
 namespace perfcast::fleet {
@@ -29,8 +30,16 @@ std::string number(double value, int decimals) {
 std::string metric_text(ServiceMetric metric, double value) {
   if (std::isnan(value)) return "-";
   if (info(metric).at_least) return fmt::format("{:.2f}%", 100 * value);
-  if (!info(metric).is_time) return fmt::format("{:.3g}", value);
+  if (!info(metric).is_time) return significant(value, 3);
   return value > 0 ? human_seconds(value) : "0 s";
+}
+
+// A share of the target; where it is missed, by how much: shares of jobs stand in the other columns already.
+std::string slack_text(const ServiceResult& row) {
+  if (std::isnan(row.slack)) return "-";
+  if (row.slack >= 0) return percent(row.slack, 0);
+  if (info(row.objective.metric).at_least) return "none";
+  return fmt::format("none, {} x target", significant(1 - row.slack, 3));
 }
 
 // All columns, in the order of JSON.
@@ -60,7 +69,7 @@ ReportTable service_table(const std::vector<ServiceResult>& service, bool with_s
                      value("low", &Row::low),
                      value("high", &Row::high),
                      value("kept", &Row::kept, "counts"),
-                     {with_slack ? "slack" : "", "slack", kShare, &Row::slack, 0},
+                     {with_slack ? "slack" : "", "slack", kShare, [](const Row& row) { return row.slack; }, slack_text},
                      {with_slack ? "rate_factor_limit" : "", "holds up to", kNumber, &Row::rate_limit, limit},
                      {with_slack ? "rate_factor_limit_is_floor" : "", "", kYes, [](const Row& row) {
                         return std::isnan(row.rate_limit) ? ReportValue() : ReportValue(row.rate_limit_is_floor);
@@ -149,7 +158,7 @@ std::string growth_table(const CapacityAnswer& answer) {
   table.add_column("lower bound", Align::kRight);
   table.add_column("", Align::kLeft);
   for (const GrowthRow& row : answer.growth) {
-    table.add_row({fmt::format("x {:.4g}", row.rate_factor),
+    table.add_row({fmt::format("x {}", significant(row.rate_factor, 4)),
                    row.plan ? plan_text(answer, row.plan->nodes) : "none with the candidates' numbers",
                    row.plan ? value_text(answer, row.plan->value) : "-", value_text(answer, row.lower_bound),
                    row.plan && !row.within_budget ? "above the cost limit" : ""});
@@ -181,12 +190,12 @@ std::string outgrown_text(const CapacityAnswer& answer) {
     if (row.rate_factor <= limit) continue;
     if (!row.plan) {
       return text + fmt::format(
-                        "then: more nodes than the cluster has are needed for {:.4g} x this load; --at-most N "
+                        "then: more nodes than the cluster has are needed for {} x this load; --at-most N "
                         "or --unbounded plans with them\n",
-                        row.rate_factor);
+                        significant(row.rate_factor, 4));
     }
-    return text + fmt::format("then: {}, {}, is enough for {:.4g} x this load{}\n", plan_text(answer, row.plan->nodes),
-                              value_text(answer, row.plan->value), row.rate_factor,
+    return text + fmt::format("then: {}, {}, is enough for {} x this load{}\n", plan_text(answer, row.plan->nodes),
+                              value_text(answer, row.plan->value), significant(row.rate_factor, 4),
                               row.within_budget ? "" : "; that is above the cost limit");
   }
   return text;

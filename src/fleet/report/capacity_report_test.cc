@@ -101,6 +101,25 @@ TEST(CapacityReport, SaysWhenThePlanIsOutgrownAndWhatIsNext) {
   EXPECT_THAT(capacity_text(answer), Not(HasSubstr("outgrown")));
 }
 
+TEST(CapacityReport, HasNoSlackBelowNone) {
+  CapacityAnswer answer;
+  answer.platforms = {"A"};
+  answer.plan.nodes = {5};
+  answer.plan.utilisation = {0.8};
+  const auto with = [&](ServiceMetric metric, double slack) {
+    ServiceResult service;
+    service.objective = {metric, 0.9};
+    service.slack = slack;
+    answer.plan.service = {service};
+    return capacity_text(answer);
+  };
+  EXPECT_THAT(with(ServiceMetric::kP99Wait, -146.43), HasSubstr(" none, 147 x target "));
+  EXPECT_THAT(with(ServiceMetric::kMeanBoundedSlowdown, -0.05), HasSubstr(" none, 1.05 x target "));
+  EXPECT_THAT(with(ServiceMetric::kDeadlineShare, -0.2), Not(HasSubstr("x target")));
+  EXPECT_THAT(with(ServiceMetric::kDeadlineShare, -0.2), HasSubstr(" none "));
+  EXPECT_THAT(with(ServiceMetric::kP99Wait, 0.23), HasSubstr(" 23% "));
+}
+
 TEST(CapacityReport, SaysWhatTheBudgetReaches) {
   auto request = small_request();
   request.budget_per_hour = 4;

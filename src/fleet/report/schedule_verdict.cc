@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/significant.h"
 #include "base/text.h"
 #include "fleet/policy/policy.h"
 #include "fleet/report/schedule_report.h"
@@ -82,7 +83,7 @@ std::string compared(double ratio) {
   if (std::abs(ratio - 1) <= kSame) return "as long as";
   if (ratio < 1) return fmt::format("{:.0f}% less than", 100 * (1 - ratio));
   return ratio < 1.5 ? fmt::format("{:.0f}% more than", 100 * (ratio - 1))
-                     : fmt::format("{:.2g} times as long as", ratio);
+                     : fmt::format("{} times as long as", significant(ratio, 2));
 }
 
 std::string change(const char* what, double value_s, double other_s) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/significant.h"
 #include "base/statistics.h"
 #include "base/text.h"
 
@@ -63,9 +64,8 @@ void EnergyAccumulator::sum_counter(double begin_s, double end_s, MeterEnergy& r
     double counted = readings_[i].value - readings_[i - 1].value;
     if (counted < 0) {
       if (std::isnan(facts_.range_joules) || counted + facts_.range_joules < 0) {
-        result.why_missing =
-            fmt::format("the counter went back {:.6g} J after {}, and nothing says where it begins anew", -counted,
-                        human_seconds(readings_[i].time_s - begin_s));
+        result.why_missing = fmt::format("the counter went back {} J after {}, and nothing says where it begins anew",
+                                         significant(-counted, 6), human_seconds(readings_[i].time_s - begin_s));
         return;
       }
       counted += facts_.range_joules;
@@ -83,8 +83,8 @@ void EnergyAccumulator::sum_counter(double begin_s, double end_s, MeterEnergy& r
   if (result.wraps > 0) {
     result.warnings.push_back(
         {"counter-wrapped",
-         fmt::format("the counter restarted from 0 {} time{}, each time after {:.6g} J; perfcast added these joules",
-                     result.wraps, result.wraps == 1 ? "" : "s", facts_.range_joules)});
+         fmt::format("the counter restarted from 0 {} time{}, each time after {} J; perfcast added these joules",
+                     result.wraps, result.wraps == 1 ? "" : "s", significant(facts_.range_joules, 6))});
   }
   if (unsure_s > 0) {
     result.warnings.push_back(
@@ -187,8 +187,8 @@ void subtract_idle(const MeterEnergy& idle, MeterEnergy& energy) {
   const double doubt_joules = energy.uncertainty_joules.value_or(0) + idle_doubt_w * energy.seconds_s;
   if (*energy.above_idle_joules < -doubt_joules) {
     energy.warnings.push_back(
-        {"idle-higher", fmt::format("idle drew {:.4g} W, the command {:.4g} W: the machine was not idle", *idle.mean_w,
-                                    *energy.mean_w)});
+        {"idle-higher", fmt::format("idle drew {} W, the command {} W: the machine was not idle",
+                                    significant(*idle.mean_w, 4), significant(*energy.mean_w, 4))});
   }
 }
 

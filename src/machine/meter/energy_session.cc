@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/significant.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
@@ -96,9 +97,9 @@ void warn_of_unit(const PowerLog& log, MeterEnergy& energy) {
   for (const PowerSample& sample : log.samples) most_w = std::max(most_w, sample.power_w);
   if (most_w <= kMostUsual_w) return;
   energy.warnings.push_back(
-      {"power-high", fmt::format("up to {:.3g} W, more than a rack of servers: were they in another unit, the column's "
+      {"power-high", fmt::format("up to {} W, more than a rack of servers: were they in another unit, the column's "
                                  "name should say so (power_mw)",
-                                 most_w)});
+                                 significant(most_w, 3))});
 }
 
 // What measures all of a scope by itself. Sensors of one driver belong together.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/csv.h"
+#include "base/significant.h"
 #include "base/text.h"
 
 namespace perfcast {
@@ -32,8 +33,8 @@ Error bad_power(const CsvTable& table, size_t row, const char* column) {
 }
 
 Error bad_watts(const CsvTable& table, size_t row, const char* column, double watts) {
-  return {"bad-number", fmt::format("{} of {:.4g} W is more than one machine draws", column, watts), table.where(row),
-          fmt::format("watts: {:.4g} if that was in milliwatts", watts * 1e-3)};
+  return {"bad-number", fmt::format("{} of {} W is more than one machine draws", column, significant(watts, 4)),
+          table.where(row), fmt::format("watts: {} if that was in milliwatts", significant(watts * 1e-3, 4))};
 }
 
 }  // namespace
@@ -47,7 +48,7 @@ std::string clock_that_fits(double frequency_hz) {
   for (const Unit& unit : {Unit{1e9, "GHz"}, {1e6, "MHz"}, {1e3, "kHz"}}) {
     const double in_it = frequency_hz * unit.hz;
     if (in_it >= kLeastClock_hz && in_it <= kMostClock_hz)
-      return fmt::format("Hz: {:.4g} for {:.4g} {}", in_it, frequency_hz, unit.name);
+      return fmt::format("Hz: {} for {} {}", significant(in_it, 4), significant(frequency_hz, 4), unit.name);
   }
   return fmt::format("Hz, from {:.0e} to {:.0e}", kLeastClock_hz, kMostClock_hz);
 }
@@ -76,7 +77,8 @@ Result<std::vector<FrequencyPower>> parse_frequency_table(std::string_view csv, 
     power.active_w = watts->value_or(0);
     if (!(power.frequency_hz > 0)) return bad_power(*table, row, "frequency_hz");
     if (std::string fits = clock_that_fits(power.frequency_hz); !fits.empty()) {
-      return Error{"bad-number", fmt::format("frequency_hz of {:.4g} Hz is no processor's clock", power.frequency_hz),
+      return Error{"bad-number",
+                   fmt::format("frequency_hz of {} Hz is no processor's clock", significant(power.frequency_hz, 4)),
                    table->where(row), std::move(fits)};
     }
     if (!(power.active_w > 0)) return bad_power(*table, row, "active_w");
@@ -89,7 +91,8 @@ Result<std::vector<FrequencyPower>> parse_frequency_table(std::string_view csv, 
       if (power.idle_w && *power.idle_w > kMostTable_w) return bad_watts(*table, row, "idle_w", *power.idle_w);
       if (power.idle_w && *power.idle_w > power.active_w) {
         return Error{"bad-number",
-                     fmt::format("active_w of {:.4g} W is below idle_w of {:.4g} W", power.active_w, *power.idle_w),
+                     fmt::format("active_w of {} W is below idle_w of {} W", significant(power.active_w, 4),
+                                 significant(*power.idle_w, 4)),
                      table->where(row),
                      "active_w with idle power in it, both of the same meter: were the columns interchanged?"};
       }

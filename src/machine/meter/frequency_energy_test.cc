@@ -101,9 +101,9 @@ TEST(FrequencyEnergy, NamesWhatIsWrongWithATable) {
 
 TEST(FrequencyEnergy, NamesTheUnitThatWouldFit) {
   const auto expected = [](const char* csv) { return parse_frequency_table(csv, "f.csv").error().expected; };
-  EXPECT_EQ(expected("frequency_hz,active_w\n1.2,5\n2.4,9\n"), "Hz: 1.2e+09 for 1.2 GHz");
-  EXPECT_EQ(expected("frequency_hz,active_w\n1200,5\n2400,9\n"), "Hz: 1.2e+09 for 1200 MHz");
-  EXPECT_EQ(expected("frequency_hz,active_w\n1200000,5\n2400000,9\n"), "Hz: 1.2e+09 for 1.2e+06 kHz");
+  EXPECT_EQ(expected("frequency_hz,active_w\n1.2,5\n2.4,9\n"), "Hz: 1200000000 for 1.2 GHz");
+  EXPECT_EQ(expected("frequency_hz,active_w\n1200,5\n2400,9\n"), "Hz: 1200000000 for 1200 MHz");
+  EXPECT_EQ(expected("frequency_hz,active_w\n1200000,5\n2400000,9\n"), "Hz: 1200000000 for 1200000 kHz");
   EXPECT_EQ(expected("frequency_hz,active_w\n1e11,5\n2e11,9\n"), "Hz, from 1e+07 to 2e+10");
   EXPECT_EQ(expected("frequency_hz,active_w\n1e9,21000\n2e9,61000\n"), "watts: 21 if that was in milliwatts");
   EXPECT_EQ(clock_that_fits(3.2e9), "");

@@ -393,6 +393,7 @@ void DiagnosisSession::find() {
   if (evidence.others_took_cpus() && std::find(result_.notes.begin(), result_.notes.end(), busy) == result_.notes.end())
     result_.notes.push_back(busy);
   result_.findings = find_causes(evidence);
+  why_no_flags_ = why_no_flags(evidence, result_.findings);
   if (!result_.bloat) return;
   find_in_bloat(*result_.bloat, result_.findings);
   offer_copy();
@@ -434,9 +435,12 @@ Status DiagnosisSession::prove() {
   if (request_.proof_budget_s <= 0 || result_.seen.run.limit_reached) {
     if (request_.proof_budget_s > 0)
       result_.notes.emplace_back("nothing was tried: no run ends by itself within the limit");
+    if (rebuilder_ && request_.proof_budget_s <= 0)
+      result_.notes.emplace_back("--rebuild: no other flags were tried, as --proofs or --quick leave no time for it");
     std::erase_if(result_.findings, [](const Finding& finding) { return finding.is_shown_by_trial; });
     return {};
   }
+  if (!why_no_flags_.empty()) result_.notes.push_back("--rebuild: no other flags were tried: " + why_no_flags_);
   ProofRequest proofs;
   proofs.command = without_assignments();
   proofs.around = request_.around;

@@ -57,6 +57,7 @@ class DiagnosisSession {
   std::map<std::string, std::optional<std::string>> environment_before_;  // of variables that the command sets
   std::unique_ptr<Rebuilder> rebuilder_;
   std::string source_tree_;
+  std::string why_no_flags_;  // after all rules: none builds with other flags, though --rebuild is given
   bool has_shared_lines_ = false;
   double shared_accesses_count_ = 0;
   double curve_s_ = 0;

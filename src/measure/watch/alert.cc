@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/json.h"
+#include "base/significant.h"
 #include "base/text.h"
 
 namespace perfcast::measure {
@@ -30,7 +31,20 @@ double rounded(double value, int digits) {
   return std::isfinite(unit) && unit > 0 ? std::round(value * unit) / unit : value;
 }
 
-std::string duration_text(double seconds) { return duration_column({seconds}).front(); }
+Json causes_json(const std::vector<AlertMetric>& metrics, const std::vector<std::string>& names) {
+  Json causes = Json::array();
+  for (const AlertMetric& metric : metrics) {
+    Json cause;
+    cause["metric"] = names[metric.column];
+    cause["reason"] = rule_text(metric.rule);
+    cause["share"] = rounded(metric.share, 2);
+    if (std::isfinite(metric.value)) cause["value"] = rounded(metric.value, 6);
+    if (std::isfinite(metric.expected) && metric.rule != PresenceRule::kStuck)
+      cause["expected"] = rounded(metric.expected, 4);
+    causes.push_back(std::move(cause));
+  }
+  return causes;
+}
 
 std::string metric_text(const AlertMetric& metric, const std::vector<std::string>& names) {
   std::string name = printable(names[metric.column]);
@@ -38,16 +52,51 @@ std::string metric_text(const AlertMetric& metric, const std::vector<std::string
     case PresenceRule::kMissing:
       return name + " is missing";
     case PresenceRule::kStuck:
-      return fmt::format("{} stays at {:.6g}", name, metric.value);
+      return name + " stays at " + significant(metric.value, 6);
     case PresenceRule::kUsual:
       break;
   }
   if (std::isnan(metric.value)) return name;
-  return fmt::format("{} {:.4g} where {:.4g} is expected ({:.0f}%)", name, metric.value, metric.expected,
-                     100 * metric.share);
+  return fmt::format("{} {} where {} is expected ({:.0f}%)", name, significant(metric.value, 4),
+                     significant(metric.expected, 4), 100 * metric.share);
+}
+
+std::string metrics_text(const std::vector<AlertMetric>& metrics, const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < metrics.size(); ++i) text += (i == 0 ? ": " : "; ") + metric_text(metrics[i], names);
+  return text;
+}
+
+std::string worse_text(const Alert& alert) {
+  const Worse& worse = *alert.worse;
+  const std::string was = worse.was ? fmt::format(" (was {})", to_text(*worse.was)) : "";
+  if (!worse.grew) return fmt::format("now {}{}", to_text(alert.severity), was);
+  const std::string by = std::isnan(worse.times_as_far)
+                             ? ""
+                             : fmt::format("{} times as far off as before, ", significant(worse.times_as_far, 2));
+  return fmt::format("worse: {}{}{}", by, to_text(alert.severity), was);
 }
 
 }  // namespace
+
+std::string lasting_text(double seconds) {
+  if (!std::isfinite(seconds)) return "-";
+  if (seconds < 60) return significant(seconds, 3) + " s";
+  struct Unit {
+    double size_s;
+    const char* name;
+  };
+  constexpr Unit kUnits[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+  for (size_t i = 0; i + 1 < std::size(kUnits); ++i) {
+    const auto [size_s, name] = kUnits[i];
+    const auto [next_s, next] = kUnits[i + 1];
+    const double parts = std::round(seconds / next_s);  // of the smaller unit
+    if (parts * next_s < size_s) continue;
+    const double whole = std::floor(parts * next_s / size_s), rest = parts - whole * size_s / next_s;
+    return fmt::format("{:.0f} {}", whole, name) + (rest > 0 ? fmt::format(" {:.0f} {}", rest, next) : "");
+  }
+  return "60 s";
+}
 
 std::string time_text(double time_s) {
   if (!(time_s >= 1e8 && time_s < 1e10)) return fmt::format("{:.10g} s", time_s);
@@ -64,18 +113,7 @@ Json alert_json(const Alert& alert, const std::vector<std::string>& names) {
   json["time_s"] = alert.time_s;
   json["severity"] = to_text(alert.severity);
   Json metrics = Json::array();
-  Json causes = Json::array();
-  for (const AlertMetric& metric : alert.metrics) {
-    metrics.push_back(names[metric.column]);
-    Json cause;
-    cause["metric"] = names[metric.column];
-    cause["reason"] = rule_text(metric.rule);
-    cause["share"] = rounded(metric.share, 2);
-    if (std::isfinite(metric.value)) cause["value"] = rounded(metric.value, 6);
-    if (std::isfinite(metric.expected) && metric.rule != PresenceRule::kStuck)
-      cause["expected"] = rounded(metric.expected, 4);
-    causes.push_back(std::move(cause));
-  }
+  for (const AlertMetric& metric : alert.metrics) metrics.push_back(names[metric.column]);
   json["metrics"] = std::move(metrics);
   json["kind"] = alert.kind == AlertKind::kChange ? "change" : "anomaly";
   json["state"] = alert.state == AlertState::kOpen ? "open" : "closed";
@@ -84,28 +122,44 @@ Json alert_json(const Alert& alert, const std::vector<std::string>& names) {
   json["since_s"] = alert.since_s;
   json["duration_s"] = alert.duration_s;
   json["rows"] = alert.rows;
-  if (alert.returned) json["returned"] = true;
+  if (alert.worse) {
+    json["worse"] = alert.worse->grew;
+    if (!std::isnan(alert.worse->times_as_far)) json["times_as_far"] = rounded(alert.worse->times_as_far, 3);
+    if (alert.worse->was) json["was_severity"] = to_text(*alert.worse->was);
+  }
+  if (alert.returned) {
+    json["returned"] = true;
+    json["change_since_s"] = alert.change_since_s;
+    json["changes_over"] = alert.changes_over;
+  }
   json["score_nats"] = rounded(alert.score, 3);
   json["level_nats"] = rounded(alert.level, 3);
-  json["causes"] = std::move(causes);
+  json["causes"] = causes_json(alert.metrics, names);
+  if (!alert.worst.empty()) {
+    json["worst"]["time_s"] = alert.worst_s;
+    json["worst"]["causes"] = causes_json(alert.worst, names);
+  }
   return json;
 }
 
 std::string alert_text(const Alert& alert, const std::vector<std::string>& names) {
   std::string text = time_text(alert.time_s) + "  ";
   if (!alert.group.empty()) text += printable(alert.group) + "  ";
-  if (alert.kind == AlertKind::kChange) {
-    text += alert.returned
-                ? fmt::format("#{} change back, after {}", alert.id, duration_text(alert.duration_s))
-                : fmt::format("#{} change, {} so far: the new usual", alert.id, duration_text(alert.duration_s));
-  } else if (alert.state == AlertState::kClosed) {
-    text += fmt::format("#{} over after {}, {}", alert.id, duration_text(alert.duration_s), to_text(alert.severity));
-  } else {
-    text += fmt::format("#{} {} anomaly", alert.id, to_text(alert.severity));
+  const std::string id = fmt::format("#{} ", alert.id), lasted = lasting_text(alert.duration_s);
+  if (alert.returned) {
+    return text + id + "back to usual: the change since " + time_text(alert.change_since_s) + " is over, after " +
+           lasted + (alert.changes_over > 1 ? ", and with it earlier ones" : "");
   }
-  for (size_t i = 0; i < alert.metrics.size(); ++i)
-    text += (i == 0 ? ": " : "; ") + metric_text(alert.metrics[i], names);
-  return text;
+  if (alert.kind == AlertKind::kChange) {
+    return text + id + "change, " + lasted + " so far: the new usual" + metrics_text(alert.metrics, names);
+  }
+  if (alert.state == AlertState::kOpen) {
+    return text + id + (alert.worse ? worse_text(alert) : to_text(alert.severity) + std::string(" anomaly")) +
+           metrics_text(alert.metrics, names);
+  }
+  text += id + "over after " + (alert.duration_s > 0 ? lasted : "one row") + ", " + to_text(alert.severity);
+  return alert.worst.empty() ? text
+                             : text + "; worst at " + time_text(alert.worst_s) + metrics_text(alert.worst, names);
 }
 
 }  // namespace perfcast::measure

@@ -1,19 +1,22 @@
 #pragma once
-// What a watcher says: an episode of unusual rows begins, lasts so long that it is a change, or ends.
+// What a watcher says: an episode of unusual rows begins, becomes clearly worse, lasts so long that it is a change, or
+// ends.
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/json_fwd.h"
 #include "measure/watch/alarm_level.h"
+#include "measure/watch/episode_growth.h"
 #include "measure/watch/presence_rules.h"
 
 namespace perfcast::measure {
 
 enum class AlertKind { kAnomaly, kChange };
-// An episode begins, or it ends: usual again, or taken for the new usual.
+// An episode begins or became worse, or it ends: usual again, or taken for the new usual.
 enum class AlertState { kOpen, kClosed };
 
 struct AlertMetric {
@@ -28,20 +31,28 @@ struct Alert {
   AlertKind kind = AlertKind::kAnomaly;
   AlertState state = AlertState::kOpen;
   Severity severity = Severity::kMinor;
-  double time_s = 0, since_s = 0;    // of the row that is said; of the episode's first
-  double duration_s = 0;             // until it was usual again, or the row that is said
-  double score = 0, level = 0;       // nats; the episode's largest so far, and what an alarm needs
-  uint64_t rows = 0;                 // of the episode so far
-  bool returned = false;             // a change back to what was before the last one
+  double time_s = 0, since_s = 0;  // of the row that is said; of the episode's first
+  double duration_s = 0;           // until it was usual again, or the row that is said; of a change that is over, its
+  double score = 0, level = 0;     // nats; the episode's largest so far, and what an alarm needs
+  uint64_t rows = 0;               // of the episode so far
+  std::optional<Worse> worse;      // the episode was told before, and is clearly worse now
+  bool returned = false;           // changes are over: the latest began at change_since_s
+  double change_since_s = 0;
+  uint64_t changes_over = 0;
   std::vector<AlertMetric> metrics;  // at most 5, by their share
+  double worst_s = 0;                // where an episode is over: of the row that was farthest off
+  std::vector<AlertMetric> worst;    // and its metrics
   size_t row = 0;                    // of the block that it was found in
   std::string group;
 };
 
 // perfcast.alert/1, on one line. `names`: of the columns.
 Json alert_json(const Alert& alert, const std::vector<std::string>& names);
-// One line for a person: "2026-01-02 03:04:05  #3 major anomaly: llc_misses 3.2e+06 where 1.1e+06 is expected (71%)".
+// One line for a person: "2026-01-02 03:04:05  #3 major anomaly: llc_misses 3.2 M where 1.1 M is expected (71%)".
 std::string alert_text(const Alert& alert, const std::vector<std::string>& names);
+
+// "45 s", "2 min 6 s", "1 h 30 min", "1 d 4 h".
+std::string lasting_text(double seconds);
 
 // "2026-01-02 03:04:05", UTC, for times of this and the last century; else seconds.
 std::string time_text(double time_s);

@@ -17,7 +17,7 @@ class Archive {
   explicit Archive(ByteReader& in, uint32_t version) : in_(&in), version_(version) {}
 
   // Of the bytes: those that are read may be older than those that are written.
-  static constexpr uint32_t kVersion = 2;
+  static constexpr uint32_t kVersion = 3;
   uint32_t version() const { return version_; }
   bool reading() const { return in_ != nullptr; }
   bool ok() const { return in_ == nullptr || in_->ok(); }

@@ -7,7 +7,6 @@
 
 #include "base/random.h"
 #include "base/unknown.h"
-#include "measure/watch/archive.h"
 
 namespace perfcast::measure {
 namespace {
@@ -16,17 +15,12 @@ constexpr size_t kChunkRows = 256;
 constexpr uint64_t kLeastQuietRows = 8, kMostQuietRows = 60;
 constexpr double kQuietShare = 0.25;  // of the time after which an anomaly is a change
 constexpr uint64_t kFlapRows = 600;   // between two episodes
-constexpr uint64_t kMostFlaps = 3;    // that count
 constexpr uint64_t kLeastChangeRows = 16;
-constexpr size_t kRecentRows = 64;
 constexpr double kLastingShare = 0.6;  // of recent rows
 constexpr uint64_t kReturnRows = 8;
-constexpr size_t kMostStates = 4;
-constexpr size_t kReservoirRows = 4096;
 constexpr uint64_t kMemory = 10;  // a row stays in the reservoir for some ten times its size
 constexpr uint64_t kLeastRefreshRows = 50000;
 constexpr double kFollow_s = 3600;  // between fits of the alarm level
-constexpr size_t kMostNamed = 5;
 constexpr double kLeastShare = 0.03;
 
 }  // namespace
@@ -193,6 +187,7 @@ void Detector::open_episode(double time_s) {
   episode_.rows = episode_.quiet_rows = episode_.tried_rows = 0;
   episode_.since_s = episode_.last_s = time_s;
   episode_.most = 0;
+  episode_.worst.clear();
   std::fill(episode_.surprise.begin(), episode_.surprise.end(), 0.0f);
   episode_.recent_z.clear();
   episode_.recent_s.clear();
@@ -273,10 +268,11 @@ bool Detector::follow_episode(size_t row, double time_s, const double* values, d
   if (has_rule_ || static_cast<double>(model_->surprise.quick_score()) > level) episode_.is_quick = true;
   for (size_t j = 0; j < columns_; ++j) episode_.surprise[j] += surprises_[j];
   remember_row(time_s, quiet);
-  if (begins) {
-    alerts.push_back(alert_of(row, time_s, values, surprises_));
-    return false;
-  }
+  Alert now = alert_of(row, time_s, values, surprises_);
+  if (begins) episode_.growth.begin(columns_, now.severity);
+  now.worse = follow_growth(now);
+  if (begins || now.worse) alerts.push_back(std::move(now));
+  if (begins) return false;
   model_->surprise.forget_ended(u_.data(), w_.data());
   episode_.quiet_rows = quiet ? episode_.quiet_rows + 1 : 0;
   if (!quiet) episode_.last_s = time_s;
@@ -285,6 +281,8 @@ bool Detector::follow_episode(size_t row, double time_s, const double* values, d
     alert.state = AlertState::kClosed;
     alert.rows -= std::min(episode_.quiet_rows, alert.rows);
     alert.duration_s = std::max(episode_.last_s - episode_.since_s, 0.0);
+    alert.worst_s = episode_.worst_s;
+    alert.worst = episode_.worst;
     alerts.push_back(std::move(alert));
     close_episode();
     return false;
@@ -301,6 +299,18 @@ float Detector::shift_at(size_t column) const {
                   options_.use_joint ? regimes_[at_] : 0);
 }
 
+std::optional<Worse> Detector::follow_growth(const Alert& now) {
+  shifts_.resize(columns_);
+  for (size_t j = 0; j < columns_; ++j)
+    shifts_[j] = shift_at(j) / static_cast<float>(model_->baseline.deviation(part_, j));
+  const auto worse = episode_.growth.add(shifts_, surprises_, now.level, now.severity);
+  if (episode_.growth.is_farthest()) {
+    episode_.worst_s = now.time_s;
+    episode_.worst = now.metrics;
+  }
+  return worse;
+}
+
 void Detector::end_as_return(size_t state, Alert alert, std::vector<Alert>& alerts) {
   const Return& back = returns_[state];
   if (!episode_.open) {
@@ -312,7 +322,9 @@ void Detector::end_as_return(size_t state, Alert alert, std::vector<Alert>& aler
   alert.kind = AlertKind::kChange;
   alert.state = AlertState::kClosed;
   alert.returned = true;
-  alert.duration_s = std::max(back.since_s - states_[state + 1].since_s, 0.0);
+  alert.change_since_s = states_.back().since_s;
+  alert.changes_over = states_.size() - 1 - state;
+  alert.duration_s = std::max(back.since_s - alert.change_since_s, 0.0);
   alerts.push_back(std::move(alert));
   close_episode();
   model_->surprise = back.surprise;
@@ -417,73 +429,6 @@ Status Detector::refresh() {
     model_->reconstruction = std::move(next);
   }
   return {};
-}
-
-void Detector::archive(Archive& archive) {
-  archive.array(warm_up_time_s_);
-  if (warm_up_time_s_.size() > options_.warm_up_rows) archive.fail();
-  if (!archive.ok()) return;
-  archive.array(warm_up_values_, warm_up_time_s_.size() * columns_);
-  bool learnt = model_.has_value();
-  archive.value(learnt);
-  if (!learnt || !archive.ok()) return;
-  if (archive.reading()) model_.emplace();
-  model_->archive(archive, columns_);
-  if (archive.ok() && options_.use_joint && model_->reconstruction.columns() != columns_) archive.fail();
-  if (archive.version() == 1) {
-    archive_first_version(archive);
-  } else {
-    archive_states(archive);
-  }
-  archive.values(episodes_, settling_rows_, last_time_s_, followed_s_, refreshed_s_, rows_since_refresh_, seen_);
-  archive.array(reservoir_time_s_);
-  if (reservoir_time_s_.size() > kReservoirRows) archive.fail();
-  if (!archive.ok()) return;
-  archive.array(reservoir_, reservoir_time_s_.size() * columns_);
-}
-
-void Detector::archive_states(Archive& archive) {
-  const size_t states = archive.count(states_.size(), columns_ * sizeof(float));
-  if (states == 0 || states > kMostStates) archive.fail();
-  if (!archive.ok()) return;
-  if (archive.reading()) {
-    states_.assign(states, UsualState(columns_));
-    returns_.assign(states - 1, {});
-  }
-  for (size_t k = 1; k < states; ++k) states_[k].archive(archive, columns_);
-  for (Return& back : returns_) {
-    archive.values(back.rows, back.since_s);
-    if (back.rows > 0) back.surprise.archive(archive, columns_);
-  }
-  archive.value(episode_.open);
-  archive.value(episode_.is_quick);
-  archive.values(episode_.id, episode_.rows, episode_.quiet_rows, episode_.since_s, episode_.last_s, episode_.most);
-  archive.values(episode_.tried_rows, reopened_, closed_rows_);
-  if (reopened_ > kMostFlaps) archive.fail();
-  archive.array(episode_.surprise, columns_);
-  archive.array(episode_.recent_s);
-  if (episode_.recent_s.size() > kRecentRows) archive.fail();
-  if (!archive.ok()) return;
-  archive.array(episode_.recent_z, episode_.recent_s.size() * columns_);
-  archive.array(episode_.recent_quiet, episode_.recent_s.size());
-}
-
-// Of version 1, which knew an offset of z alone.
-void Detector::archive_first_version(Archive& archive) {
-  UsualState moved(columns_);
-  archive.array(moved.offset.added, columns_);
-  moved.level = moved.offset;
-  states_.assign(1, UsualState(columns_));
-  if (std::any_of(moved.offset.added.begin(), moved.offset.added.end(), [](float offset) { return offset != 0; }))
-    states_.push_back(std::move(moved));
-  returns_.assign(states_.size() - 1, {});
-  archive.value(episode_.open);
-  archive.values(episode_.id, episode_.rows, episode_.quiet_rows, episode_.since_s, episode_.last_s, episode_.most);
-  archive.array(episode_.surprise, columns_);
-  std::vector<float> shift;
-  std::vector<uint32_t> long_rows;
-  archive.array(shift, columns_);
-  archive.array(long_rows, columns_);
 }
 
 }  // namespace perfcast::measure

@@ -1,6 +1,7 @@
 #pragma once
 // One stream of rows with the same columns -> alerts. First a warm-up, from which all is learnt; then each row gets a
 // score, and rows above the alarm level make an episode. What an episode means:
+//   it grows    it is clearly worse than when it was last told: it is told again
 //   it ends     the rows are usual again for a quarter of `change_after_s`, 8 to 60 rows: an anomaly
 //   it lasts    for `change_after_s` and 16 rows at least, and its rows stay in one place: a change. What they show is
 //               usual from now on, on top of what was usual before
@@ -16,6 +17,7 @@
 #include "base/result.h"
 #include "measure/watch/alert.h"
 #include "measure/watch/detector_model.h"
+#include "measure/watch/episode_growth.h"
 #include "measure/watch/usual_state.h"
 
 namespace perfcast::measure {
@@ -45,6 +47,10 @@ class Detector {
   void archive(Archive& archive);
 
  private:
+  static constexpr size_t kMostStates = 4, kReservoirRows = 4096, kMostNamed = 5;
+  static constexpr size_t kRecentRows = 64;  // of an episode
+  static constexpr uint64_t kMostFlaps = 3;  // that count
+
   struct Episode {
     bool open = false;
     bool is_quick = false;  // some rows showed it, not only a mean over 40
@@ -53,6 +59,9 @@ class Detector {
     uint64_t tried_rows = 0;  // of the episode, when it was last asked whether it is a change
     double since_s = 0, last_s = 0, most = 0;
     std::vector<float> surprise;  // sums by metric
+    EpisodeGrowth growth;
+    double worst_s = 0;  // of the row that was farthest off
+    std::vector<AlertMetric> worst;
     // Of its latest rows every some, as many as `change_after_s` has: where it stands.
     std::vector<float> recent_z;
     std::vector<double> recent_s;
@@ -86,8 +95,11 @@ class Detector {
   bool end_as_change(const Alert& alert, std::vector<Alert>& alerts);
   Alert alert_of(size_t row, double time_s, const double* values, std::span<const float> weights) const;
   float shift_at(size_t column) const;
+  // Of the row at hand, whose alert would be `now`: what is to be told again, and the worst so far.
+  std::optional<Worse> follow_growth(const Alert& now);
   void keep(double time_s);
   void archive_states(Archive& archive);
+  void archive_growth(Archive& archive);
   void archive_first_version(Archive& archive);
   Status refresh();
 
@@ -111,7 +123,7 @@ class Detector {
   std::vector<double> reservoir_time_s_;
 
   // Of the rows at hand.
-  std::vector<float> z_, shifted_, e_, u_, w_, surprises_;
+  std::vector<float> z_, shifted_, e_, u_, w_, surprises_, shifts_;
   JudgedRow judged_;
   std::vector<uint32_t> regimes_;
   bool has_rule_ = false;     // a metric is missing or stuck

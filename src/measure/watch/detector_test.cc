@@ -83,6 +83,33 @@ TEST(Detector, TakesWhatLastsForAChange) {
   EXPECT_EQ(alerts[0].metrics[0].column, 1u);
 }
 
+// A leak: told when it begins, then as it doubles; its end says how bad it became.
+TEST(Detector, TellsAgainWhatGrows) {
+  std::vector<double> values = stream_of(2500);
+  for (size_t r = 2000; r < 2250; ++r) values[r * kColumns + 2] *= std::exp(0.008 * static_cast<double>(r - 2000));
+  const auto alerts = watch(values, quick_options());
+  std::vector<const Alert*> worse;
+  size_t opened = 0;
+  for (const Alert& alert : alerts) {
+    if (alert.state == AlertState::kOpen && !alert.worse) ++opened;
+    if (alert.worse && alert.worse->grew) worse.push_back(&alert);
+  }
+  EXPECT_EQ(opened, 1u);
+  ASSERT_GE(worse.size(), 2u);
+  EXPECT_LE(worse.size(), 5u);
+  for (const Alert* alert : worse) {
+    EXPECT_EQ(alert->id, 1u);
+    EXPECT_EQ(alert->metrics[0].column, 2u);
+    EXPECT_TRUE(std::isnan(alert->worse->times_as_far) || alert->worse->times_as_far >= 2);
+  }
+  const Alert& end = alerts.back();
+  EXPECT_EQ(end.state, AlertState::kClosed);
+  ASSERT_FALSE(end.worst.empty());
+  EXPECT_EQ(end.worst[0].column, 2u);
+  EXPECT_NEAR(end.worst_s, 2249, 10);
+  EXPECT_GT(end.worst[0].value, 3 * end.worst[0].expected);
+}
+
 TEST(Detector, SaysWhatIsMissingAndWhatIsStuck) {
   std::vector<double> values = stream_of(3000);
   for (size_t r = 2000; r < 2100; ++r) values[r * kColumns + 2] = kUnknown;

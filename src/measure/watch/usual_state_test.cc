@@ -88,7 +88,7 @@ std::string told(const std::vector<Alert>& alerts) {
   std::string text;
   for (const Alert& alert : alerts) {
     text += "\n  row " + std::to_string(static_cast<int64_t>(alert.time_s)) + " #" + std::to_string(alert.id);
-    text += alert.state == AlertState::kOpen ? " opens" : " closes";
+    text += alert.worse ? " is worse" : alert.state == AlertState::kOpen ? " opens" : " closes";
     text += alert.returned ? ", back" : alert.kind == AlertKind::kChange ? ", change" : "";
     for (const AlertMetric& metric : alert.metrics) {
       text += "; metric " + std::to_string(metric.column) + " " + std::to_string(metric.value) + " where " +
@@ -103,7 +103,7 @@ size_t count_within(const std::vector<Alert>& alerts, double from, double to, bo
     return is(alert) && alert.time_s >= from && alert.time_s < to;
   }));
 }
-bool opens(const Alert& alert) { return alert.state == AlertState::kOpen; }
+bool opens(const Alert& alert) { return alert.state == AlertState::kOpen && !alert.worse; }
 bool is_change(const Alert& alert) { return alert.kind == AlertKind::kChange && !alert.returned; }
 bool is_return(const Alert& alert) { return alert.returned; }
 
@@ -180,6 +180,18 @@ TEST(PlantedStreams, ALongFaultIsAChangeAndItsEndAReturn) {
       EXPECT_EQ(count_within(alerts, 0, 1e9, is_return), 1u) << plan << told(alerts);
     }
   }
+}
+
+// Two changes that end together: what is said of their end is of the latest.
+TEST(PlantedStreams, TheEndOfTwoChangesIsThatOfTheLatest) {
+  const size_t lasts = 3 * change_rows(60);
+  const size_t first = 300, second = first + 10 * lasts, end = second + 4 * lasts;
+  const std::vector<Alert> alerts =
+      alerts_of({60, 31, end + 300, {{first, end - first, 0, {2}, 1.8}, {second, end - second, 0, {3}, 2}}});
+  const auto back = std::find_if(alerts.begin(), alerts.end(), is_return);
+  ASSERT_NE(back, alerts.end()) << told(alerts);
+  EXPECT_EQ(back->changes_over, 2u) << told(alerts);
+  EXPECT_NEAR(back->duration_s / 60, static_cast<double>(end - second), 12) << told(alerts);
 }
 
 // A ramp may alarm on its way up, on its way down where it was taken for a change, and for what is left of it.

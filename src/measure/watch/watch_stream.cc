@@ -111,7 +111,7 @@ class WatchRun {
     alerts_.clear();
     if (Status flushed = watcher_.flush(alerts_); !flushed) return flushed;
     for (const Alert& alert : alerts_) {
-      summary_.alerts += alert.state == AlertState::kOpen ? 1 : 0;
+      summary_.alerts += alert.state == AlertState::kOpen && !alert.worse ? 1 : 0;
       summary_.changes += alert.kind == AlertKind::kChange && !alert.returned ? 1 : 0;
       if (Status told = request_.alert(alert, watcher_.block().names()); !told) return told;
     }

@@ -198,7 +198,8 @@ std::string Watcher::to_bytes() {
 
 Result<Watcher> Watcher::from_bytes(std::string_view bytes, const WatcherOptions& options, const std::string& source) {
   ByteFrame frame = open_frame(bytes, kMagic, Archive::kVersion);
-  if (frame.state == ByteFrame::State::kOtherVersion && frame.version == 1) frame = open_frame(bytes, kMagic, 1);
+  if (frame.state == ByteFrame::State::kOtherVersion && frame.version > 0 && frame.version < Archive::kVersion)
+    frame = open_frame(bytes, kMagic, frame.version);
   switch (frame.state) {
     case ByteFrame::State::kGood:
       break;
@@ -206,7 +207,7 @@ Result<Watcher> Watcher::from_bytes(std::string_view bytes, const WatcherOptions
       return bad_state("this is no state of perfcast watch", source);
     case ByteFrame::State::kOtherVersion:
       return bad_state("the state is of version " + std::to_string(frame.version) + ", this perfcast reads " +
-                           std::to_string(Archive::kVersion) + " and 1",
+                           std::to_string(Archive::kVersion) + " and older ones",
                        source);
     case ByteFrame::State::kCorrupt:
       return bad_state("the state is corrupt: its checksum doesn't fit", source);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/significant.h"
 #include "base/text.h"
 #include "machine/facts/chip_names.h"
 #include "machine/facts/processor.h"
@@ -190,8 +191,8 @@ Status take_measured(const PlacementWishes& wishes, Placement& placement) {
     const bool is_impossible = row.least_s && seconds < kFasterThanPeak * *row.least_s;
     if (ratio > kImpossible || ratio < 1 / kImpossible) {
       return usage_error("bad-usage",
-                         fmt::format("a measured time of {:.3g} s for {}, where the forecast is {:.3g} s", seconds,
-                                     row.device, *row.forecast_s),
+                         fmt::format("a measured time of {} s for {}, where the forecast is {} s",
+                                     significant(seconds, 3), row.device, significant(*row.forecast_s, 3)),
                          "measured", "DEVICE=SECONDS of this workload");
     }
     if (is_impossible) {
@@ -202,8 +203,8 @@ Status take_measured(const PlacementWishes& wishes, Placement& placement) {
                       row.transfer_s.value_or(0) > 0 ? " with its transfers" : ""));
     } else if (ratio > kFarFromForecast || ratio < 1 / kFarFromForecast) {
       placement.notes.push_back(
-          fmt::format("the measured time of {} is {:.3g} times its forecast: was it this workload, and in seconds?",
-                      row.device, ratio));
+          fmt::format("the measured time of {} is {} times its forecast: was it this workload, and in seconds?",
+                      row.device, significant(ratio, 3)));
     }
   }
   return {};
@@ -336,8 +337,8 @@ void give_reasons(Placement& placement) {
   std::string second;
   if (rival) {
     const PlacementRow& other = placement.rows[*rival];
-    second = fmt::format("Of another kind {} ({}) comes next: it {} {:.3g} times as {}", other.device,
-                         name_of(other.kind), verb, *order_value(other, best.measure) / *order_value(row, best.measure),
+    second = fmt::format("Of another kind {} ({}) comes next: it {} {} times as {}", other.device, name_of(other.kind),
+                         verb, significant(*order_value(other, best.measure) / *order_value(row, best.measure), 3),
                          best.measure == PlaceMeasure::kTime ? "long" : "much");
   }
   if (const size_t near = best.measure == PlaceMeasure::kTime ? not_told_apart(placement, best.row) : 0; near > 0) {

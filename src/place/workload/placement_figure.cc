@@ -9,6 +9,7 @@
 #include "base/figure/label_placer.h"
 #include "base/figure/page.h"
 #include "base/figure/svg_axes.h"
+#include "base/significant.h"
 #include "base/text.h"
 
 namespace perfcast::place {
@@ -156,13 +157,13 @@ Result<std::string> placement_svg(const Placement& placement) {
     for (size_t i = 0; i < drawn.size(); ++i) {
       if (drawn[i].on_front != of_front) continue;
       const PlacementRow& row = *drawn[i].row;
-      canvas.marker(marker_of(row.kind), marks[i].x, marks[i].y, kMarkRadius,
-                    look_of(row.kind) + (of_front ? " fill" : " hollow"),
-                    fmt::format("{} ({}, {}): {}, {}", label_of(row), name_of(row.kind), name_of(row.basis),
-                                human_seconds(*row.time_s),
-                                is_cost ? fmt::format("{:.3g}", drawn[i].amount) +
-                                              (placement.currency.empty() ? "" : " " + placement.currency)
-                                        : program::in_unit(drawn[i].amount, "J")));
+      canvas.marker(
+          marker_of(row.kind), marks[i].x, marks[i].y, kMarkRadius,
+          look_of(row.kind) + (of_front ? " fill" : " hollow"),
+          fmt::format(
+              "{} ({}, {}): {}, {}", label_of(row), name_of(row.kind), name_of(row.basis), human_seconds(*row.time_s),
+              is_cost ? significant(drawn[i].amount, 3) + (placement.currency.empty() ? "" : " " + placement.currency)
+                      : program::in_unit(drawn[i].amount, "J")));
     }
   }
   for (const bool of_front : {true, false}) {

@@ -36,6 +36,7 @@ struct CollectRequest {
   bool needs_counts = false;  // a profile without instruction counts is of no use: say so before anything slow
   bool must_succeed = false;  // nothing is instrumented after a native run that failed
   bool exact = false;         // caches and branches simulated all the time, not in windows
+  bool opencl = false;        // OpenCL kernels are looked for, whatever the program's file says
   bool quick = false;         // one native run, fewer windows, the beginning alone where that takes long
   std::string trace_path;     // where windows go as a trace (perfcast.trace/1); empty: none
   // Core designs that the windows are run through, their cycles becoming metrics; null: none.
@@ -90,6 +91,7 @@ struct Collection {
   std::vector<CensusEntry> census;       // natively: every process, where there was more than one
   std::vector<CollectedPart> parts;      // instrumented: by program
   std::vector<MetricValues> replicates;  // as Profile's
+  std::vector<ProfileKernel> kernels;    // as Profile's
   std::shared_ptr<const Trace> trace;    // where the request wants it for something
   std::vector<UnseenProgram> unseen;     // instrumented: programs that ran without being counted
   // Instrumented, where a limit ended the run: about which share of the work the counts were taken of.

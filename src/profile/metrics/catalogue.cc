@@ -64,6 +64,7 @@ Metric read_metric(const Json& json, const std::string& path, std::vector<std::s
   metric.table1 = in.string_or("table1", "");
   metric.gpu_only = in.boolean_or("gpu_only", false);
   metric.imported = in.boolean_or("imported", false);
+  metric.of_kernel = in.boolean_or("of_kernel", false);
   if (const Json* sources = in.object("sources")) {
     for (const auto& [collector, event] : sources->items()) {
       if (event.is_string()) {

@@ -28,6 +28,7 @@ struct Metric {
   std::string table1;       // its name in Table I of Nichols, Yeom, Bhatele; empty for others
   bool gpu_only = false;    // absent on CPU profiles
   bool imported = false;    // only importers of other tools' output give it, none of our collectors
+  bool of_kernel = false;   // of a launch of an OpenCL kernel: in ProfileKernel, never in a program's metrics
   std::map<std::string, std::string> sources;  // collector -> event it is read from
 };
 

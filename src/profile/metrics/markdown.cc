@@ -28,6 +28,7 @@ std::string remarks(const Metric& metric) {
   std::string text = cell(metric.description);
   if (metric.gpu_only) text += "; GPU profiles only";
   if (metric.imported) text += "; imported";
+  if (metric.of_kernel) text += "; of a kernel";
   if (!metric.table1.empty()) text += " (Table I: " + cell(metric.table1) + ")";
   return text;
 }
@@ -53,6 +54,7 @@ std::string catalogue_as_markdown(const Catalogue& catalogue) {
       "that are present, `first(...)` takes the first that is present.\n\n"
       "Names end in their unit: `_count` and `_ratio` (1), `_bytes` (byte), `_s` (second), `_joules` (J), "
       "`_per_s` (1/s), `_bytes_per_s` (byte/s). *Imported* metrics come from the output of other tools alone. "
+      "Those *of a kernel* stand in `kernels` of a profile. "
       "*Table I* is the table of counters in Nichols, Yeom, Bhatele: Predicting "
       "Cross-Platform Relative Performance with Deep Generative Models.\n";
   for (const std::string& group : groups) {

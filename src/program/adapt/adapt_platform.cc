@@ -11,6 +11,7 @@
 
 #include "base/csv.h"
 #include "base/json.h"
+#include "base/significant.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
@@ -64,7 +65,7 @@ std::string unit_of_fact(std::string_view name) {
 std::string in_other_unit(double value, double least, double most) {
   for (const double factor : {1e-3, 1e3, 1e-6, 1e6, 1e-9, 1e9}) {
     if (value * factor >= least && value * factor <= most) {
-      return fmt::format("; {:.3g} would be among them: was it in another unit?", value * factor);
+      return fmt::format("; {} would be among them: was it in another unit?", significant(value * factor, 3));
     }
   }
   return "";
@@ -72,7 +73,8 @@ std::string in_other_unit(double value, double least, double most) {
 
 std::string off_by(double log_ratio) {
   const double ratio = std::exp(log_ratio);
-  return ratio >= 1 ? fmt::format("{:.3g} times too long", ratio) : fmt::format("{:.3g} times too short", 1 / ratio);
+  return ratio >= 1 ? fmt::format("{} times too long", significant(ratio, 3))
+                    : fmt::format("{} times too short", significant(1 / ratio, 3));
 }
 
 // "'a', 'b' and 3 more".
@@ -137,10 +139,11 @@ Result<FoldedRuns> fold_runs(const Bundle& bundle, const std::map<std::string, P
       sum += log_time;
     }
     if (most - least > kSameRunLog) {
-      return Error{"contradictory-runs",
-                   fmt::format("two times of '{}' are {:.3g}x apart", same.front()->program, std::exp(most - least)),
-                   same.front()->where + ", " + same.back()->where,
-                   "runs of the same work on an idle machine, within 20% of each other"};
+      return Error{
+          "contradictory-runs",
+          fmt::format("two times of '{}' are {}x apart", same.front()->program, significant(std::exp(most - least), 3)),
+          same.front()->where + ", " + same.back()->where,
+          "runs of the same work on an idle machine, within 20% of each other"};
     }
     folded.read.push_back({program, sum / static_cast<double>(same.size()) - *level_of(bundle, work, program)});
     folded.first.push_back(*same.front());
@@ -279,9 +282,9 @@ Result<std::vector<std::string>> check_known_facts(const Platform& platform, con
     }
     const auto& [least, most] = range->second;
     if (value > 0 && least > 0 && (value > kBeyond * most || value < least / kBeyond)) {
-      return Error{"bad-facts", fmt::format("{} of {:.3g}", printable(name), value), source,
-                   fmt::format("{}platforms of the bundle have {:.3g} to {:.3g}{}", unit_of_fact(name), least, most,
-                               in_other_unit(value, least, most))};
+      return Error{"bad-facts", fmt::format("{} of {}", printable(name), significant(value, 3)), source,
+                   fmt::format("{}platforms of the bundle have {} to {}{}", unit_of_fact(name), significant(least, 3),
+                               significant(most, 3), in_other_unit(value, least, most))};
     }
   }
   if (!stated_by_none.empty()) {

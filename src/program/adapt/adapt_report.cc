@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/report/table.h"
+#include "base/significant.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "program/forecast/number_text.h"
@@ -172,10 +173,11 @@ std::string all_beyond_facts(const std::vector<RunBesideFacts>& runs) {
   }
   if (runs.size() < kFewestRuns || least * most <= 0) return "";
   return fmt::format(
-      "all {} runs took {:.2g} to {:.2g} times as long as this platform's facts suggest, beyond their 90% interval "
+      "all {} runs took {} to {} times as long as this platform's facts suggest, beyond their 90% interval "
       "(x/{:.2f}). Perhaps the runs did another amount of work, are in another unit, used several threads, or shared a "
       "busy machine. The intervals below don't allow for that",
-      runs.size(), std::exp(least), std::exp(most), std::exp(median(std::move(widths))));
+      runs.size(), significant(std::exp(least), 2), significant(std::exp(most), 2),
+      std::exp(median(std::move(widths))));
 }
 
 std::string adapt_as_text(const AdaptReport& report, const AdaptedHere& here, const std::string& bundle) {

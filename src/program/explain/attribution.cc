@@ -218,8 +218,13 @@ std::string describe_feature(const std::string& name) {
   }
   const Metric* metric = metric_of_feature(name);
   if (metric == nullptr) return name;
-  if (name.starts_with(kRelative)) return "relative cycles on the core model " + metric->sources.begin()->second;
+  if (name.starts_with(kRelative))
+    return "cycles on the modelled core " + metric->sources.begin()->second + ", relative to the mean of all cores";
   std::string text = metric->description;
+  // How a modelled cache works is for the catalogue.
+  for (const std::string_view detail : {" LRU", " 8-way", " 12-way", " (not near recent misses)"}) {
+    if (const size_t at = text.find(detail); at != std::string::npos) text.erase(at, detail.size());
+  }
   // "Direct calls" within a sentence; "TLB misses" stays.
   if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0) {
     text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));

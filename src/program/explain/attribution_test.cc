@@ -79,7 +79,9 @@ TEST(Features, AllHaveAGroupAndAMeaning) {
     EXPECT_NE(describe_feature(name), name);
   }
   EXPECT_EQ(group_of_feature("relative_core_zen3_cycles_count"), "core");
-  EXPECT_EQ(describe_feature("relative_core_zen3_cycles_count"), "relative cycles on the core model zen3");
+  EXPECT_EQ(describe_feature("relative_core_zen3_cycles_count"),
+            "cycles on the modelled core zen3, relative to the mean of all cores");
+  EXPECT_EQ(describe_feature("rate_miss_32k_random_count"), "random reads that miss a 32 KiB cache per instruction");
 }
 
 TEST(Standings, OrderByDistanceFromTheTrainingPrograms) {

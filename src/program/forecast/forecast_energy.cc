@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/significant.h"
 #include "base/text.h"
 #include "base/unknown.h"
 #include "machine/facts/chip_names.h"
@@ -169,9 +170,10 @@ void note_other_energies(const std::vector<LogEnergy>& energies, const std::vect
     const double ratio = each.joules / std::exp(log);
     if (ratio <= kOtherEnergy && ratio >= 1 / kOtherEnergy) continue;
     report.out_of_line = fmt::format(
-        "the measured energy of {} is {:.3g}x its share of the TDP ({} for each busy core, where that has {}), and "
+        "the measured energy of {} is {}x its share of the TDP ({} for each busy core, where that has {}), and "
         "servers had 0.5x to 3.3x: was it of the same run, in joules?",
-        row.platform.name, ratio, in_unit(row.energy->core_w * ratio, "W"), in_unit(row.energy->core_w, "W"));
+        row.platform.name, significant(ratio, 3), in_unit(row.energy->core_w * ratio, "W"),
+        in_unit(row.energy->core_w, "W"));
     report.notes.push_back("energy: " + report.out_of_line + " Other rows are not scaled by it");
   }
 }
@@ -300,9 +302,9 @@ Status add_energy(const Bundle& bundle, const Profile& profile, const EnergyQues
   }
   if (const auto counted = profile.metrics.find("energy_package_joules"); counted != profile.metrics.end()) {
     report.notes.push_back(fmt::format(
-        "energy: the packages of the profile's host counted {:.4g} J in a run, idle power and other programs' with it: "
+        "energy: the packages of the profile's host counted {} J in a run, idle power and other programs' with it: "
         "no row has it",
-        counted->second));
+        significant(counted->second, 4)));
   }
   report.energy = summary;
   return {};

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/significant.h"
 #include "base/text.h"
 
 namespace perfcast::program {
@@ -19,7 +20,7 @@ constexpr double kContradicts = 1.5;  // seconds of this host, implied and measu
 std::string times_text(double ratio) {
   return ratio >= 100   ? fmt::format("{:.0f}x", ratio)
          : ratio >= 0.1 ? fmt::format("{:.1f}x", ratio)
-                        : fmt::format("{:.2g}x", ratio);
+                        : fmt::format("{}x", significant(ratio, 2));
 }
 
 // "milliseconds" where a time in them, taken for seconds, would be off by about so much; empty where no unit fits.

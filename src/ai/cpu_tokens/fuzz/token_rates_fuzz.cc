@@ -18,6 +18,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   TokenRatesText text;
   text.servers_csv = input.substr(0, border);
   text.rates_csv = input.substr(border + kBorder.size());
+  if (const auto servers = parse_cpu_servers(text)) {
+    for (const TokenServer& server : *servers) {
+      if (!check_cpu_facts(server.facts)) std::abort();
+    }
+  }
   const auto rates = parse_token_rates(text);
   if (!rates) return 0;
   for (const TokenServer& server : rates->servers) {

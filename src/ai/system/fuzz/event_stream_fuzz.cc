@@ -35,6 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   answer.take(text, 1, token);
   answer.finish(token);
   if (answer.counted_tokens() < 0 || answer.pieces() != tokens) std::abort();
+  if (const auto vectors = scan_embedding_answer(text); vectors && vectors->embeddings < 1) std::abort();
   const auto prompts = parse_prompts(text, "input", true);
   if (!prompts) return 0;
   HttpSystemOptions options;

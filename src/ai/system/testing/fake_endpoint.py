@@ -14,6 +14,10 @@
 /error/...      status 500 with a message
 /errorpiece/... an error in the stream
 /silent/...     never answers
+/stall/...      stops for ever after two pieces of every fourth answer
+/tools/...      a tool call alone, in one piece without arguments, with the server's own count, 12
+/reasoning/...  three pieces of reasoning alone
+/v1/embeddings  a vector, and the tokens of the input, 7
 /long/...       an event without end
 """
 import json, socket, struct, sys, threading, time
@@ -22,6 +26,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
+    lock, seen = threading.Lock(), 0
 
     def log_message(self, *args):
         pass
@@ -56,6 +61,10 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
         mode = self.path.split('/')[1]
+        if self.path == '/v1/embeddings':
+            if 'stream' in request or not isinstance(request.get('input'), str):
+                return self.plain(400, {'error': {'message': 'not what was expected'}})
+            return self.plain(200, {'data': [{'object': 'embedding', 'embedding': [0.5, -0.5]}], 'usage': {'prompt_tokens': 7}})
         if request.get('stream') is not True or not (request.get('prompt') or request.get('messages')):
             return self.plain(400, {'error': {'message': 'not what was expected'}})
         if mode == 'error':
@@ -74,7 +83,21 @@ class Handler(BaseHTTPRequestHandler):
                 pass
             self.close_connection = True
             return None
+        if mode in ('tools', 'reasoning'):
+            function = {'index': 0, 'function': {'name': 'weather', 'arguments': ''}}
+            deltas = [{'tool_calls': [function]}] if mode == 'tools' else [{'reasoning_content': 'hm'}] * 3
+            for delta in deltas + [{}]:
+                self.event({'choices': [{'index': 0, 'delta': delta, 'finish_reason': None if delta else 'stop'}]})
+            self.event({'choices': [], 'usage': {'completion_tokens': 12, 'prompt_tokens': 90}})
+            self.event('[DONE]')
+            self.wfile.write(b'0\r\n\r\n')
+            return None
+        with Handler.lock:
+            Handler.seen += 1
+            stalls = mode == 'stall' and Handler.seen % 4 == 0
         for i in range(5):
+            if i == 2 and stalls:
+                time.sleep(30)
             if mode in ('slow', 'late'):
                 time.sleep(0.02)
             if i == 2 and mode == 'reset':

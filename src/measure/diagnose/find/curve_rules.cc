@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/significant.h"
 #include "measure/diagnose/find/rules.h"
 
 namespace perfcast::measure {
@@ -35,8 +36,9 @@ Experiment with_thread_count(const Evidence& evidence, int threads) {
 void add_other_count(const Evidence& evidence, std::vector<Finding>& findings) {
   const ThreadPoint* const fastest = evidence.curve->fastest();
   if (fastest == nullptr || fastest->median_wall_s > kWorthOtherThreads * evidence.wall_s()) return;
-  const std::string evidence_text = fmt::format("with {} threads {:.3g} s, as it is {:.3g} s", fastest->threads,
-                                                fastest->median_wall_s, evidence.wall_s());
+  const std::string evidence_text =
+      fmt::format("with {} threads {} s, as it is {} s", fastest->threads, significant(fastest->median_wall_s, 3),
+                  significant(evidence.wall_s(), 3));
   const auto known = std::find_if(findings.begin(), findings.end(),
                                   [](const Finding& finding) { return finding.cause == "oversubscription"; });
   if (known != findings.end()) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/significant.h"
 #include "base/text.h"
 #include "measure/diagnose/find/rules.h"
 
@@ -87,8 +88,9 @@ void add_product_by_hand(const Evidence& evidence, std::vector<Finding>& finding
         "{}{:.0f} run{} of {} loops whose counts and addresses fit: {} floating-point operations",
         product.nest.is_rough ? "about " : "", product.nest.times_count, product.nest.times_count > 1.5 ? "s" : "",
         product.nest.loops_count, human_number(product.nest.flops_count)));
-    finding.evidence.push_back(fmt::format("{:.3g} GFLOP/s; perfcast's own product reaches {:.3g} on one CPU here",
-                                           1e-9 * product.flops_per_s, 1e-9 * product.machine_flops_per_s));
+    finding.evidence.push_back(fmt::format("{} GFLOP/s; perfcast's own product reaches {} on one CPU here",
+                                           significant(1e-9 * product.flops_per_s, 3),
+                                           significant(1e-9 * product.machine_flops_per_s, 3)));
     finding.advice = product.nest.is_convolution ? "call a library (oneDNN), or multiply matrices of its columns"
                                                  : "call a BLAS library (cblas_dgemm, cblas_sgemm), or Eigen";
     finding.if_wrong = "a library to link; sums in another order round otherwise";

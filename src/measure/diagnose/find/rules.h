@@ -129,6 +129,9 @@ void find_in_curve(const Evidence& evidence, std::vector<Finding>& findings);  /
 // Other BLAS libraries that a distribution puts beside each other, for LD_LIBRARY_PATH; of what `used` isn't.
 std::vector<Experiment> other_blas_libraries(const Evidence& evidence, const std::string& used);
 
+// Why no experiment of the findings builds the program with other flags, though it could; empty: one does, or it can't.
+std::string why_no_flags(const Evidence& evidence, const std::vector<Finding>& findings);
+
 // Where an interpreter takes the time: no finding, as what it runs isn't seen, but where to look on.
 std::vector<std::string> notes_on_interpreters(const Observation& seen);
 

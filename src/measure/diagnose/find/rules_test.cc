@@ -312,6 +312,15 @@ TEST(Rules, TryFlagsWhereThereIsASourceTree) {
   seen.functions[0].compiler.clear();
   seen.functions[0].library = "/home/a/tree2/prog";
   EXPECT_TRUE(find_causes(evidence).empty());
+  EXPECT_EQ(
+      why_no_flags(evidence, {}),
+      "0% of the CPU time is code that this line builds, and flags help no other; 20% is the least that is tried");
+  EXPECT_EQ(why_no_flags(evidence, findings), "");  // one builds with -O2
+  seen.samples_count = 12;
+  EXPECT_EQ(why_no_flags(evidence, {}),
+            "the run is too short to see what flags could help: 12 samples of it, and 50 are needed");
+  evidence.can_rebuild = false;
+  EXPECT_EQ(why_no_flags(evidence, {}), "");
 }
 
 TEST(Rules, KnowTheReferenceBlas) {

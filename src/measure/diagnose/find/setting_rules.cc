@@ -87,15 +87,23 @@ bool is_compiled_with(const std::string& compiler, std::string_view option) {
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) { return word.starts_with(option); });
 }
 
-void add_flags(const Evidence& evidence, std::vector<Finding>& findings) {
-  if (!evidence.can_rebuild || has_cause(findings, "unoptimised-code")) return;
-  double own = 0;
+struct CodeOfTree {
+  double cpu_share = 0;
   const HotFunction* hottest = nullptr;
+};
+CodeOfTree code_of_tree(const Evidence& evidence) {
+  CodeOfTree code;
   for (const HotFunction& function : evidence.seen.functions) {
     if (!function.library.starts_with(evidence.source_tree + "/")) continue;
-    own += function.cpu_share;
-    if (hottest == nullptr) hottest = &function;
+    code.cpu_share += function.cpu_share;
+    if (code.hottest == nullptr) code.hottest = &function;
   }
+  return code;
+}
+
+void add_flags(const Evidence& evidence, std::vector<Finding>& findings) {
+  if (!evidence.can_rebuild || has_cause(findings, "unoptimised-code")) return;
+  const auto [own, hottest] = code_of_tree(evidence);
   if (own < kOwnCodeShare || hottest == nullptr) return;
   Finding finding;
   finding.cause = "compiler-flags";
@@ -146,6 +154,21 @@ std::vector<Experiment> other_blas_libraries(const Evidence& evidence, const std
     }
   }
   return experiments;
+}
+
+std::string why_no_flags(const Evidence& evidence, const std::vector<Finding>& findings) {
+  const auto is_build = [](const Experiment& experiment) { return !experiment.flags.empty(); };
+  if (!evidence.can_rebuild || std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+        return std::any_of(finding.experiments.begin(), finding.experiments.end(), is_build);
+      }))
+    return "";
+  if (evidence.seen.samples_count < kFewestSamples) {
+    return fmt::format("the run is too short to see what flags could help: {:.0f} samples of it, and {:.0f} are needed",
+                       evidence.seen.samples_count, kFewestSamples);
+  }
+  return fmt::format(
+      "{} of the CPU time is code that this line builds, and flags help no other; {} is the least that is tried",
+      in_percent(code_of_tree(evidence).cpu_share), in_percent(kOwnCodeShare));
 }
 
 void find_in_settings(const Evidence& evidence, std::vector<Finding>& findings) {

@@ -29,6 +29,16 @@ double share_of_wait(const Evidence& evidence, ThreadState state) {
   return all > 0 ? evidence.seen.first_thread.of(state) / all : 0;
 }
 
+// Whether a call's buffer is stdio's, which stdbuf can enlarge: not that of a C++ stream, of a call that empties it, or
+// none at all. "": nobody knows.
+bool may_be_stdio(const std::string& entry) {
+  constexpr std::string_view kStdio[] = {"_IO_", "put", "printf", "fwrite", "fread", "get", "scanf"};
+  if (entry.empty()) return true;
+  return entry.find("::") == std::string::npos &&
+         std::any_of(std::begin(kStdio), std::end(kStdio),
+                     [&](std::string_view name) { return entry.find(name) != std::string::npos; });
+}
+
 void add_small_io(const Evidence& evidence, std::vector<Finding>& findings) {
   const auto& io = evidence.seen.run.io;
   if (!io) return;
@@ -46,12 +56,18 @@ void add_small_io(const Evidence& evidence, std::vector<Finding>& findings) {
                                          human_number(io->read_calls), human_number(io->write_calls),
                                          1e9 * evidence.costs.system_call_s, in_percent(by_calls)));
   finding.advice = "read and write in blocks of 64 KiB (a buffer, or stdio's), or map the file";
+  bool has_stdio = evidence.seen.script.empty();
   for (const HotFunction& function : evidence.seen.functions) {
     if (function.role != CodeRole::kInputOutput || function.caller.empty() || !evidence.seen.script.empty()) continue;
+    has_stdio = may_be_stdio(function.entry);
     finding.evidence.push_back("most by " + calls_in_words(function));
     // The buffer is there, but emptied each time.
     if (function.entry.find("endl") != std::string::npos) {
       finding.advice = "write '\\n' in place of std::endl, which hands each line to the kernel at once";
+    } else if (function.entry.find("ostream") != std::string::npos &&
+               function.entry.find("flush") != std::string::npos) {
+      // Compilers put the rest of endl into its caller.
+      finding.advice = "write '\\n' in place of std::endl or std::flush, which hand each line to the kernel at once";
     } else if (function.entry.find("flush") != std::string::npos) {
       finding.advice = "flush once at the end, or when somebody waits for it, not after each piece";
     }
@@ -59,10 +75,12 @@ void add_small_io(const Evidence& evidence, std::vector<Finding>& findings) {
   }
   finding.if_wrong = "what is in the buffer is seen, or lost, later";
   finding.proof = "strace -c, and the time with a buffer";
-  finding.experiments.push_back(
-      {"buffers of 64 KiB (where the program uses stdio)", {}, {}, {"stdbuf", "-i64K", "-o64K"}});
-  if (io->write_calls > io->read_calls)
-    finding.experiments.push_back({"an output buffer of 1 MiB", {}, {}, {"stdbuf", "-o1M"}});
+  if (has_stdio) {
+    finding.experiments.push_back(
+        {"buffers of 64 KiB (where the program uses stdio)", {}, {}, {"stdbuf", "-i64K", "-o64K"}});
+    if (io->write_calls > io->read_calls)
+      finding.experiments.push_back({"an output buffer of 1 MiB", {}, {}, {"stdbuf", "-o1M"}});
+  }
   for (Experiment& experiment : finding.experiments) experiment.effect = TrialEffect::kCalls;
   findings.push_back(std::move(finding));
 }

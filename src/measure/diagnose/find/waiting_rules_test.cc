@@ -101,6 +101,19 @@ TEST(WaitingRules, SayWhatEmptiesTheBuffer) {
   ASSERT_EQ(causes_of(findings), std::vector<std::string>{"small-io"});
   EXPECT_EQ(findings[0].evidence.back(), "most by main (a.cc:12), through std::endl<..>");
   EXPECT_EQ(findings[0].advice, "write '\\n' in place of std::endl, which hands each line to the kernel at once");
+  EXPECT_TRUE(findings[0].experiments.empty());  // stdbuf knows stdio's buffers alone
+  // With the rest of endl within main.
+  seen.functions[0].entry = "std::ostream::flush()";
+  findings = find_causes(evidence_of(seen));
+  EXPECT_EQ(findings[0].advice,
+            "write '\\n' in place of std::endl or std::flush, which hand each line to the kernel at once");
+  EXPECT_TRUE(findings[0].experiments.empty());
+  seen.functions[0].entry = "__write";
+  EXPECT_TRUE(find_causes(evidence_of(seen))[0].experiments.empty());
+  seen.functions[0].entry = "fputs";
+  EXPECT_EQ(find_causes(evidence_of(seen))[0].experiments.size(), 2u);
+  seen.functions[0].entry = "";
+  EXPECT_EQ(find_causes(evidence_of(seen))[0].experiments.size(), 2u);
   seen.functions[0].entry = "fflush";
   EXPECT_EQ(find_causes(evidence_of(seen))[0].advice,
             "flush once at the end, or when somebody waits for it, not after each piece");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/significant.h"
 #include "base/text.h"
 
 namespace perfcast::measure {
@@ -243,7 +244,7 @@ Roofline make_roofline(const Observation& seen, RooflineInputs inputs) {
   } else if (result.seen.ratio < 1) {
     result.notes.push_back(fmt::format(
         "what hot functions compute was counted in the first {} of the work, {}; the rest is taken to be like it",
-        result.seen.ratio < 0.995 ? fmt::format("{:.2g}%", 100 * result.seen.ratio) : "99% and more",
+        result.seen.ratio < 0.995 ? fmt::format("{}%", significant(100 * result.seen.ratio, 2)) : "99% and more",
         result.seen.basis == SeenWork::Basis::kCounted ? "by hardware counters of all of it"
                                                        : "by what a model of this core takes for it"));
   }
@@ -253,7 +254,7 @@ Roofline make_roofline(const Observation& seen, RooflineInputs inputs) {
 std::string roofline_in_words(const RooflinePoint& point) {
   const char* const unit = point.is_float ? "FLOP/s" : "instructions/s";
   const double giga = 1e-9;
-  const auto number = [&](double per_s) { return fmt::format("{:.3g}", giga * per_s); };
+  const auto number = [&](double per_s) { return significant(giga * per_s, 3); };
   std::string text = point.ceiling_per_s > 0 ? fmt::format("reaches {} of {} G{}", number(point.operations_per_s),
                                                            number(point.ceiling_per_s), unit)
                                              : fmt::format("reaches {} G{}", number(point.operations_per_s), unit);
@@ -261,7 +262,7 @@ std::string roofline_in_words(const RooflinePoint& point) {
   if (!point.operations_per_byte) return text + "; it moves no bytes";
   const char* const operations = point.is_float ? "flops" : "instructions";
   text += *point.operations_per_byte < kManyOperations
-              ? fmt::format("; {:.2g} {} a byte", *point.operations_per_byte, operations)
+              ? fmt::format("; {} {} a byte", significant(*point.operations_per_byte, 2), operations)
               : fmt::format("; over a thousand {} a byte", operations);
   if (const RooflineRoof* const roof = point.roof_above())
     text += fmt::format(": reading from {} would allow {}", roof->level, number(roof->allowed_per_s));

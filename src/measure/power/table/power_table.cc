@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/csv.h"
+#include "base/significant.h"
 #include "base/statistics.h"
 #include "base/text.h"
 #include "base/unknown.h"
@@ -185,8 +186,8 @@ Status check_load(const PowerTable& table, const std::string& source, PowerTable
     highest = std::max(highest, value / divisor);
   }
   if (is_percent && most > 0 && most <= 1) {
-    notes.lines.push_back(fmt::format("{} {} {:.3g} at the most, which is taken for percent: a share of 1 is cpu_share",
-                                      join(names, " + "), names.size() == 1 ? "is" : "are", most));
+    notes.lines.push_back(fmt::format("{} {} {} at the most, which is taken for percent: a share of 1 is cpu_share",
+                                      join(names, " + "), names.size() == 1 ? "is" : "are", significant(most, 3)));
   }
   if (above == 0) return {};
   const std::string found = fmt::format("{} {} above 100% in {:.0f} of {:.0f} rows, up to {:.0f}%", join(names, " + "),
@@ -232,10 +233,10 @@ void note_impossible_rates(const PowerTable& table, PowerTableNotes& notes) {
   }
   const char* const mend = "were they counts since the row before (--counts), or of another interval?";
   if (clock.is_many()) {
-    notes.lines.push_back(fmt::format("{} a second are above what {} in {:.0f} of {:.0f} rows, up to {:.3g} times: {}",
+    notes.lines.push_back(fmt::format("{} a second are above what {} in {:.0f} of {:.0f} rows, up to {} times: {}",
                                       printable(table.counters[static_cast<size_t>(cycles)]),
                                       has_capacity ? "so many cores at that frequency have" : "1024 CPUs at 6 GHz have",
-                                      clock.above, clock.known, clock.highest, mend));
+                                      clock.above, clock.known, significant(clock.highest, 3), mend));
   }
   if (width.is_many()) {
     notes.lines.push_back(
@@ -259,19 +260,19 @@ void note_small_power(const PowerTable& table, PowerTableNotes& notes) {
   if (watts.empty()) return;
   const double typical = median(std::move(watts));
   if (typical < kSmallWatts) {
-    notes.lines.push_back(fmt::format(
-        "the median power is {:.3g} W, that of a small board: were it kilowatts, multiply the column by 1000",
-        typical));
+    notes.lines.push_back(
+        fmt::format("the median power is {} W, that of a small board: were it kilowatts, multiply the column by 1000",
+                    significant(typical, 3)));
     return;
   }
   for (size_t m = 0; m < of.size(); ++m) {
     const double own = of[m].empty() ? typical : median(std::move(of[m]));
     if (own >= kSmallWatts) continue;
     notes.lines.push_back(
-        fmt::format("the median power of {} is {:.3g} W, that of a small board, where all samples have {:.3g} W: were "
+        fmt::format("the median power of {} is {} W, that of a small board, where all samples have {} W: were "
                     "it kilowatts, "
                     "multiply by 1000",
-                    printable(table.machines[m]), own, typical));
+                    printable(table.machines[m]), significant(own, 3), significant(typical, 3)));
   }
 }
 
@@ -375,7 +376,7 @@ Status check_watts(const PowerTable& table, const std::string& source) {
     const std::string who = name.empty() ? "the samples" : "the samples of " + name;
     const double typical = median(of[m]);
     if (typical > kMostWatts || typical < kLeastWatts) {
-      return Error{"bad-samples", fmt::format("{} have a median power of {:.3g} W", who, typical), source,
+      return Error{"bad-samples", fmt::format("{} have a median power of {} W", who, significant(typical, 3)), source,
                    typical > kMostWatts ? "watts: divide milliwatts by 1000" : "watts: multiply kilowatts by 1000"};
     }
     const double low = quantile(of[m], 0.02), high = quantile(of[m], 0.98);
@@ -383,21 +384,24 @@ Status check_watts(const PowerTable& table, const std::string& source) {
     for (size_t i = 0; high <= kUnitStep * typical && i < of[m].size(); ++i) {
       if (of[m][i] <= kUnitStep * typical) continue;
       return Error{"bad-samples",
-                   fmt::format("a power of {:.3g} W, where {} have {:.3g} W at the median", of[m][i], who, typical),
+                   fmt::format("a power of {} W, where {} have {} W at the median", significant(of[m][i], 3), who,
+                               significant(typical, 3)),
                    fmt::format("{}, sample {}", source, rows[m][i] + 1),
                    "no spikes of the meter: nothing where it was wrong"};
     }
     if (high > kUnitStep * low) {
-      return Error{"bad-samples", fmt::format("{} range from {:.3g} to {:.3g} W", who, low, high), source,
+      return Error{"bad-samples",
+                   fmt::format("{} range from {} to {} W", who, significant(low, 3), significant(high, 3)), source,
                    "one unit in the whole column: parts of it look like milliwatts"};
     }
     const auto [least, most] = std::minmax_element(of[m].begin(), of[m].end());
     // A few samples of a machine beside others may well be of idle alone.
     const size_t few = of.size() == 1 ? 1 : kFewSamples;
     if (of[m].size() > few && *most - *least <= kConstant * typical) {
-      return Error{"bad-samples",
-                   fmt::format("{} have a constant power of {:.4g} W: there is nothing to learn", who, typical), source,
-                   "samples under idle and load, from a meter that follows them"};
+      return Error{
+          "bad-samples",
+          fmt::format("{} have a constant power of {} W: there is nothing to learn", who, significant(typical, 4)),
+          source, "samples under idle and load, from a meter that follows them"};
     }
   }
   return {};
@@ -468,13 +472,13 @@ Result<PowerTable> read_power_table(std::string_view text, const std::string& so
   for (Eigen::Index r = 0; r < rows; ++r) {
     table.time_s(r) = to_seconds(table.time_s(r));
     if (table.watts(r) <= 0) {
-      return Error{"bad-samples", fmt::format("a power of {:.4g} W", table.watts(r)),
+      return Error{"bad-samples", fmt::format("a power of {} W", significant(table.watts(r), 4)),
                    csv->where(static_cast<size_t>(r)), "watts above 0, or nothing where the meter was silent"};
     }
     for (const SettingColumn& column : settings) {
       const double value = (*column.values)(r);
       if (std::isnan(value) || (value > 0 && value <= column.most)) continue;
-      return Error{"bad-samples", fmt::format("a {} of {:.4g} {}", column.name, value, column.unit),
+      return Error{"bad-samples", fmt::format("a {} of {} {}", column.name, significant(value, 4), column.unit),
                    csv->where(static_cast<size_t>(r)),
                    fmt::format("above 0, and at most {:g} {}", column.most, column.unit)};
     }
@@ -490,7 +494,7 @@ Result<PowerTable> read_power_table(std::string_view text, const std::string& so
     for (Eigen::Index r = 0; r < rows; ++r) {
       if (std::abs((*values)(r)) <= kMostRate || std::isnan((*values)(r))) continue;
       return Error{"bad-samples",
-                   fmt::format("{} of {:.3g}", printable(csv->columns()[known.counters[c]]), (*values)(r)),
+                   fmt::format("{} of {}", printable(csv->columns()[known.counters[c]]), significant((*values)(r), 3)),
                    csv->where(static_cast<size_t>(r)), "what a machine can count, or nothing where it was not counted"};
     }
     table.values.col(static_cast<Eigen::Index>(c)) = *values;

@@ -6,6 +6,7 @@
 #include "profile/collect/native/host_facts.h"
 #include "profile/collect/native/native_collector.h"
 #include "profile/collect/native/perf_event_collector.h"
+#include "profile/collect/oclgrind/oclgrind_collector.h"
 #include "profile/collect/qemu/qemu_collector.h"
 
 namespace perfcast {
@@ -14,6 +15,7 @@ std::vector<std::unique_ptr<Collector>> all_collectors(const HostFacts& host) {
   std::vector<std::unique_ptr<Collector>> collectors;
   collectors.push_back(std::make_unique<NativeCollector>(host));
   collectors.push_back(std::make_unique<QemuCollector>());
+  collectors.push_back(std::make_unique<OclgrindCollector>());
   collectors.push_back(std::make_unique<CachegrindCollector>());
   collectors.push_back(std::make_unique<PerfEventCollector>(perf_event_paranoid()));
   return collectors;

@@ -22,7 +22,9 @@
 #include "profile/collect/native/host_facts.h"
 #include "profile/collect/native/native_collector.h"
 #include "profile/collect/native/profile_energy.h"
+#include "profile/collect/oclgrind/oclgrind_collector.h"
 #include "profile/collect/qemu/qemu_collector.h"
+#include "profile/collect/session/opencl_run.h"
 #include "profile/collect/session/other_code.h"
 #include "profile/collect/session/partly_seen.h"
 #include "profile/collect/session/run_agreement.h"
@@ -52,8 +54,6 @@ constexpr double kUnlikeAtLeast = 0.1;
 constexpr size_t kReasonsShown = 3;
 // Of a run that was cut, and is known whole natively: counts of less than this share are no numbers of all of it.
 constexpr double kShareWithNumbers = 0.5;
-// No instrumented run is begun with less time than this.
-constexpr double kLeastLeft_s = 0.1;
 
 double event_value(const Collection& collection, const char* collector, const char* event) {
   const std::string* metric = Catalogue::built_in().metric_of(collector, event);
@@ -66,8 +66,6 @@ bool warns_of(const Collection& collection, const char* code) {
   return std::any_of(collection.warnings.begin(), collection.warnings.end(),
                      [&](const ProfileWarning& warning) { return warning.code == code; });
 }
-
-bool ends_all(const Error& error) { return error.kind == ErrorKind::kInterrupted || is_of_around(error); }
 
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
@@ -89,6 +87,7 @@ class Session {
  private:
   Status run_native();
   void harvest_hardware();
+  Status run_kernels();
   Status run_instrumented();
   void fit_to_whole(Collection& cut);
   Status run_fallback(const Error& why);
@@ -189,6 +188,36 @@ Status Session::run_fallback(const Error& why) {
   return {};
 }
 
+Status Session::run_kernels() {
+  if (collectors_.kernels == nullptr || !uses_opencl(request_, program_, native_ ? &*native_ : nullptr)) return {};
+  progress_("running " + profile_.program + " under Oclgrind ...");
+  auto run = collect_kernels(*collectors_.kernels, remaining(*collectors_.kernels), request_.opencl, profile_,
+                             native_ ? &*native_ : nullptr);
+  if (!run) return run.error();
+  profile_.warnings.insert(profile_.warnings.end(), run->warnings.begin(), run->warnings.end());
+  if (!run->found) {
+    skip(collectors_.kernels->name(), run->status, run->why);
+    return {};
+  }
+  if (run->native_failed) {
+    counters_.clear();
+    profile_.course.clear();
+    native_.reset();
+    skipped_[collectors_.native->name()] = "the native run failed";
+  }
+  if (!native_) {
+    profile_.exit_code = run->found->exit_code;
+    profile_.signal = run->found->signal;
+  }
+  profile_.kernels = std::move(run->found->kernels);
+  for (ProfileWarning& warning : profile_.warnings) {
+    if (warning.code == "work-done-once") warning = kernels_compiled_note();
+  }
+  take(*run->found);
+  skipped_.erase(collectors_.kernels->name());
+  return {};
+}
+
 // How many instructions all of it has, the hardware has counted natively where it could.
 void Session::fit_to_whole(Collection& cut) {
   const double whole = counters_.contains("hw_instructions_count") ? counters_.at("hw_instructions_count") : 0;
@@ -211,6 +240,10 @@ Status Session::run_instrumented() {
     profile_.warnings.push_back({failed->code, failed->message + ": there is no instruction mix", failed->expected});
   } else if (request_.input != nullptr && !request_.input->repeatable()) {
     skip(instrumenter->name(), "skipped", "the piped input is too large to be kept for another run");
+    return {};
+  } else if (!profile_.kernels.empty()) {
+    skip(instrumenter->name(), "skipped",
+         "the program's work is in OpenCL kernels, which oclgrind counted; an emulated CPU would mostly compile them");
     return {};
   } else if (native_ && warns_of(*native_, "work-done-once")) {
     skip(instrumenter->name(), "skipped", "later runs find the program's work done");
@@ -453,7 +486,7 @@ void Session::model_cores() {
 void Session::explain_missing() {
   std::map<std::string, std::string> missing;
   for (const Metric& metric : Catalogue::built_in().metrics()) {
-    if (profile_.metrics.contains(metric.name) || metric.imported) continue;
+    if (profile_.metrics.contains(metric.name) || metric.imported || metric.of_kernel) continue;
     std::string why;
     if (metric.gpu_only) {
       why = "no GPU collector";
@@ -494,7 +527,9 @@ Result<Profile> Session::run() {
   profile_.started_utc = utc_now();
   profile_.instruction_set = program_.elf.instruction_set;
   for (const char* collector : {"cachegrind", "cores"}) skipped_[collector] = "not needed";
+  skipped_["oclgrind"] = "the program launches no OpenCL kernels";
   if (const Status status = run_native(); !status) return status.error();
+  if (const Status status = run_kernels(); !status) return status.error();
   if (const Status status = run_instrumented(); !status) return status.error();
   model_cores();
   judge();
@@ -549,10 +584,12 @@ Result<Profile> profile_command(const CollectRequest& request,
   NativeCollector native(collectors.host, &hardware, &energy);
   QemuCollector instrumenter;
   CachegrindCollector fallback;
+  OclgrindCollector kernels;
   collectors.native = &native;
   collectors.hardware = &hardware;
   collectors.instrumenter = &instrumenter;
   collectors.fallback = &fallback;
+  collectors.kernels = &kernels;
   return run_session(own, collectors, progress);
 }
 

@@ -16,6 +16,7 @@ struct SessionCollectors {
   PerfEventCollector* hardware = nullptr;  // attached to the native run by `native`; may be null
   Collector* instrumenter = nullptr;       // may be null
   Collector* fallback = nullptr;           // may be null
+  Collector* kernels = nullptr;            // of programs that use OpenCL; may be null
 };
 
 Result<Profile> run_session(const CollectRequest& request, const SessionCollectors& collectors,

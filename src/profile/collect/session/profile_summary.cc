@@ -113,6 +113,33 @@ void add_processes(const Profile& profile, Page& page) {
   }
 }
 
+// What OpenCL kernels do, where there are any.
+void add_kernels(const Profile& profile, Page& page) {
+  if (profile.kernels.empty()) return;
+  std::vector<std::string> parts;
+  page.add(parts, "opencl_launches_count", "launches", human_number);
+  page.add(parts, "opencl_to_device_bytes", "to the device", human_bytes);
+  page.add(parts, "opencl_from_device_bytes", "from it", human_bytes);
+  page.add(parts, "opencl_host_cpu_s", "CPU of the host part", human_seconds);
+  page.line("OpenCL", parts);
+  size_t shown = 0;
+  for (const ProfileKernel& kernel : profile.kernels) {
+    if (++shown > kProgramsShown) break;
+    parts = {printable(kernel.name), fmt::format("launches {:.0f}", kernel.launches_count)};
+    const auto add = [&](const char* name, const char* label) {
+      const auto found = kernel.metrics.find(name);
+      if (found != kernel.metrics.end()) parts.push_back(fmt::format("{} {}", label, human_number(found->second)));
+    };
+    add("kernel_work_items_count", "work items");
+    add("kernel_instructions_count", "instructions");
+    add("kernel_transactions_per_access_ratio", "sectors per access of 32 items");
+    page.line(shown == 1 ? "kernels" : "", parts);
+  }
+  if (profile.kernels.size() > kProgramsShown) {
+    page.line("", {fmt::format("and {} other kernels", profile.kernels.size() - kProgramsShown)});
+  }
+}
+
 }  // namespace
 
 std::string profile_summary(const Profile& profile) {
@@ -172,6 +199,7 @@ std::string profile_summary(const Profile& profile) {
 
   add_course(profile, page);
   add_processes(profile, page);
+  add_kernels(profile, page);
   std::string text = page.take();
   for (const ProfileWarning& warning : profile.warnings) {
     text += "\n  " + std::string(is_serious(warning) ? "warning: " : "note: ") + printable(warning.message) + "\n";

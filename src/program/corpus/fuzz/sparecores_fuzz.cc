@@ -32,6 +32,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!store || !(*store)->replace_sources(result->corpus)) std::abort();
   const auto back = (*store)->load();
   if (!back || back->runs.size() != result->corpus.runs.size() ||
+      back->machine_runs.size() != result->corpus.machine_runs.size() ||
+      back->servers.size() != result->corpus.servers.size() ||
       back->platforms.size() != result->corpus.platforms.size()) {
     std::abort();
   }

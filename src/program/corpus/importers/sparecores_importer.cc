@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/file.h"
@@ -98,6 +99,7 @@ class SparecoresImport {
   Status read_tables(const SparecoresText& text);
   Status read_rate_table(const std::string& csv, const std::string& path, const std::string& prefix);
   void choose_columns(size_t table);
+  bool keep_what_is_new(UsedColumn& column);
   void read_rates();
   void read_machine_rates(size_t server);
   std::vector<size_t> compared_columns(Part part) const;
@@ -115,6 +117,7 @@ class SparecoresImport {
   std::vector<RateTable> tables_;
   std::vector<SparecoresServer> servers_;
   std::set<std::string> column_names_;
+  std::set<std::tuple<SparecoresColumn::Use, int64_t, std::string>> meanings_;  // use, threads, program or fact
   std::vector<UsedColumn> run_columns_, machine_columns_, fact_columns_;
   std::vector<std::vector<double>> rates_;          // [server][run column]; NaN: none
   std::vector<std::vector<double>> machine_rates_;  // [server][machine column]; NaN: none
@@ -189,6 +192,20 @@ Status SparecoresImport::read_tables(const SparecoresText& text) {
   return {};
 }
 
+// Several names may have one meaning ("redis.GET.t1.p1.rps" and "redis.GET.t01.p1.rps"), and a program one time on each
+// server. Finds the column's programs; false where an earlier column has the times of all, or its fact.
+bool SparecoresImport::keep_what_is_new(UsedColumn& column) {
+  const SparecoresColumn& meaning = column.meaning;
+  const auto is_known = [&](const std::string& subject) {
+    return !meanings_.emplace(meaning.use, meaning.threads, subject).second;
+  };
+  if (meaning.use == SparecoresColumn::Use::kFact) return !is_known(meaning.fact);
+  column.programs = catalogue_.ids_of_label(meaning.label);
+  if (column.programs.empty()) column.programs = {meaning.program};
+  std::erase_if(column.programs, is_known);
+  return !column.programs.empty();
+}
+
 void SparecoresImport::choose_columns(size_t table) {
   const std::vector<std::string>& columns = tables_[table].csv.columns();
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -201,10 +218,10 @@ void SparecoresImport::choose_columns(size_t table) {
       exclusions_.add("column", "named twice: the first stays");
     } else if (meaning.use == SparecoresColumn::Use::kSkip) {
       exclusions_.add("column", meaning.reason);
+    } else if (!keep_what_is_new(column)) {
+      exclusions_.add("column", "means the same as another: the first stays");
     } else {
       ++result_.report.columns_used_count;
-      column.programs = catalogue_.ids_of_label(meaning.label);
-      if (column.programs.empty()) column.programs = {meaning.program};
       auto& used = meaning.use == SparecoresColumn::Use::kRun          ? run_columns_
                    : meaning.use == SparecoresColumn::Use::kMachineRun ? machine_columns_
                                                                        : fact_columns_;

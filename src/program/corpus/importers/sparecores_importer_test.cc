@@ -211,6 +211,31 @@ TEST(SparecoresImportTest, CountsWhatItLeavesOut) {
   EXPECT_EQ(result.report.dropped_servers[0].server, "aws/t3.micro");
 }
 
+// A program has one time on a server, and a server one figure of each kind.
+TEST(SparecoresImportTest, OfColumnsWithOneMeaningTheFirstStays) {
+  const std::string rates =
+      "vendor,server,redis.SET.t1.p1.rps,redis.SET.t01.p1.rps,redis.SET.t2.p1.rps,compress.gzip.null.1.c,"
+      "compress.gzip.1.c,compress.gzip.null.N.c,compress.gzip.N.c,membench.lat_ns.64KB,membench.lat_ns.064KB\n"
+      "aws,m1x.small,50000,40000,30000,1e7,2e7,4e7,5e7,2.5,3.5\n";
+  const Import result = import_servers(kServers, rates);
+  const Corpus& corpus = result.corpus;
+  EXPECT_EQ(excluded(corpus, "column", "means the same as another"), 4);
+  EXPECT_EQ(result.report.columns_used_count, 5);
+  std::map<std::string, double> times;
+  for (const auto& run : corpus.runs) {
+    EXPECT_TRUE(times.emplace(run.program + " " + std::to_string(run.threads), run.time_s).second) << run.program;
+  }
+  EXPECT_EQ(times, (std::map<std::string, double>{
+                       {"compress.gzip.c 1", 1 / 1e7}, {"redis.SET.p1 1", 1 / 5e4}, {"redis.SET.p1 2", 1 / 3e4}}));
+  ASSERT_EQ(corpus.machine_runs.size(), 1u);
+  EXPECT_EQ(corpus.machine_runs[0].time_s, 1 / 4e7);
+  const auto small = std::find_if(corpus.platforms.begin(), corpus.platforms.end(), [](const Platform& platform) {
+    return platform.facts.contains("membench_latency_64kib_ns");
+  });
+  ASSERT_NE(small, corpus.platforms.end());
+  EXPECT_EQ(small->facts.at("membench_latency_64kib_ns"), 2.5);
+}
+
 TEST(SparecoresImportTest, DescribesProgramsBySuiteOrName) {
   const Import result = import_servers();
   const Corpus& corpus = result.corpus;

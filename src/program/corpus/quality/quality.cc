@@ -312,7 +312,8 @@ void Checker::find_odd_times() {
     const double time = median(std::move(log_times));
     if (std::isfinite(time)) tables[std::get<2>(key)].push_back({std::get<0>(key), std::get<1>(key), time, time});
   }
-  for (auto& [threads, cells] : tables) {
+  for (auto& table : tables) {
+    std::vector<Cell>& cells = table.second;
     std::vector<double> by_program, by_platform;  // robust deviation of what is left
     const auto each = [&cells](size_t Cell::*side, size_t count, auto&& visit) {
       std::vector<std::vector<Cell*>> lines(count);
@@ -360,7 +361,7 @@ void Checker::find_odd_times() {
     for (const Cell& cell : cells) {
       const double usual = std::max({deviation, by_program[cell.program], by_platform[cell.platform]});
       if (std::abs(cell.left) < std::max(kOutlierDeviations * usual, std::log(kOddRatio))) continue;
-      card_.odd_times.push_back({card_.programs[cell.program].id, card_.platforms[cell.platform].id, threads,
+      card_.odd_times.push_back({card_.programs[cell.program].id, card_.platforms[cell.platform].id, table.first,
                                  std::exp(cell.log_time), std::exp(cell.log_time - cell.left)});
     }
   }

@@ -183,7 +183,7 @@ ReportTable score_table(const std::vector<EvaluationRow>& rows) {
                                     {"pair_auc", &OrderScores::pair_auc},
                                     {"pair_sensitivity", &OrderScores::pair_sensitivity},
                                     {"pair_specificity", &OrderScores::pair_specificity}}) {
-    columns.emplace_back(name, "", Q::kNumber, [value](const Row& row) { return row.order.*value; });
+    columns.emplace_back(name, "", Q::kNumber, [value = value](const Row& row) { return row.order.*value; });
   }
   columns.emplace_back("note", "", Q::kText, [](const Row& row) { return unless_empty(row.note); });
   return table_of<Row>("", rows, columns);

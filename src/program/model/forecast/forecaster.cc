@@ -49,6 +49,10 @@ std::optional<double> kernel_share(const Profile& profile) {
   return system->second / cpu->second;
 }
 
+constexpr const char* kOfKernels =
+    "the model was trained on OpenCL kernels: a profile of an OpenCL program has them, and --process KERNEL takes one "
+    "(docs/opencl.md)";
+
 // What gives a profile the counters that this model was trained on: our own collectors, or what the training rows came
 // from.
 std::string mend_of_missing(const ModelInputs& inputs, const Profile& profile) {
@@ -57,6 +61,7 @@ std::string mend_of_missing(const ModelInputs& inputs, const Profile& profile) {
   size_t foreign = 0;
   for (const std::string& name : inputs.missing_counters(profile)) {
     const Metric* metric = Catalogue::built_in().find(name);
+    if (metric != nullptr && metric->of_kernel) return kOfKernels;
     if (metric != nullptr && !metric->imported && !metric->gpu_only) continue;
     if (++foreign <= kNamed) names.push_back(name);
   }
@@ -110,6 +115,13 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
     result.outside.push_back(code);
     result.warnings.push_back({code, message, advice});
   };
+  // A command of several programs is like none of them.
+  const std::string part = profile.parts.size() > 1 ? profile.parts.front().program : "";
+  const std::string mend =
+      (part.empty() ? "" : "forecast the program that takes most of its time alone: --process " + part + "; or ") +
+      std::string(
+          "time it on a machine that you consider, and pass that time: --measured \"NAME=SECONDS\". One such time "
+          "narrows the intervals, two do more; without any, take the order of machines for a guess");
   const Eigen::RowVectorXd distances = feature_distances(standardiser_.apply_with_gaps(features), rows_);
   std::vector<Eigen::Index> order(static_cast<size_t>(distances.size()));
   std::iota(order.begin(), order.end(), 0);
@@ -125,19 +137,20 @@ void Forecaster::judge(const Profile& profile, const Eigen::RowVectorXd& feature
     outside("unlike-training",
             "the program is unlike all training programs: its distance to the nearest one is " +
                 two_digits(result.distance) + ", and at most " + two_digits(bundle_->distance_limit) + " is usual",
-            "measure it on two or more platforms and pass --measured");
+            mend);
   }
   if (disagreement > bundle_->calibration.disagreement_limit * (1 + 1e-9)) {
     outside("models-disagree",
             "the parts of the model disagree by " + fine_percent(disagreement) + " on average, and at most " +
                 fine_percent(bundle_->calibration.disagreement_limit) + " is usual",
-            "measure it on two or more platforms and pass --measured");
+            mend);
   }
   if (const auto share = kernel_share(profile); share && *share > bundle_->kernel_share_limit) {
     outside(
         "os-heavy",
         "the kernel took " + percent(*share) + " of the CPU time, and perfcast can't forecast the kernel's time well",
-        "treat the forecast as a guess: system time depends on kernel, hypervisor and devices");
+        "time it on the machines that you consider: the kernel's time depends on its version, on the hypervisor and on "
+        "devices. Without that, take the forecast for a guess");
   }
   const auto& sets = bundle_->instruction_sets;
   if (!profile.instruction_set.empty() && !sets.empty() &&

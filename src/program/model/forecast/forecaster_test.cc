@@ -64,6 +64,13 @@ TEST_F(ForecasterTest, StrangerIsOutOfDistributionWithWiderIntervals) {
   const Forecast result = forecast(strange);
   EXPECT_FALSE(result.in_distribution);
   EXPECT_THAT(result.warnings, Contains(Field(&ProfileWarning::code, "unlike-training")));
+  EXPECT_TRUE(
+      result.warnings.front().advice.starts_with("time it on a machine that you consider, and pass that time: "
+                                                 "--measured"));
+  // A build is several programs.
+  strange.parts = {{.program = "cc1"}, {.program = "as"}};
+  EXPECT_TRUE(forecast(strange).warnings.front().advice.starts_with(
+      "forecast the program that takes most of its time alone: --process cc1; or time it on"));
   EXPECT_GT(result.half_width.minCoeff(),
             1.2 * usual.half_width.maxCoeff() * usual.half_width.minCoeff() / usual.half_width.maxCoeff());
 }

@@ -1,0 +1,437 @@
+#include "ai/results/load_run.h"
+
+#include <cmath>
+#include <utility>
+
+#include "base/csv.h"
+#include "base/json.h"
+#include "base/text.h"
+
+namespace perfcast::ai {
+namespace {
+
+constexpr size_t kMostRuns = 10'000;
+constexpr size_t kShownKeys = 8;
+constexpr double kMs = 1e-3, kNs = 1e-9;
+
+using Keys = std::vector<const char*>;
+
+// The member at the end of a path of keys; null where one is missing.
+const Json* member_at(const Json& json, const Keys& path) {
+  const Json* at = &json;
+  for (const char* const key : path) {
+    if (!at->is_object()) return nullptr;
+    const auto found = at->find(key);
+    if (found == at->end()) return nullptr;
+    at = &*found;
+  }
+  return at;
+}
+
+std::optional<double> number_at(const Json& json, const Keys& path, double unit = 1) {
+  const Json* const found = member_at(json, path);
+  if (found == nullptr || !found->is_number()) return std::nullopt;
+  const double value = found->get<double>() * unit;
+  if (!std::isfinite(value) || value < 0) return std::nullopt;
+  return value;
+}
+
+// The same of what can't be 0.
+std::optional<double> positive_at(const Json& json, const Keys& path, double unit = 1) {
+  const auto value = number_at(json, path, unit);
+  return value && *value > 0 ? value : std::nullopt;
+}
+
+std::string text_at(const Json& json, const Keys& path) {
+  const Json* const found = member_at(json, path);
+  if (found == nullptr) return "";
+  if (found->is_string()) return found->get<std::string>();
+  if (found->is_array() && !found->empty() && found->front().is_string()) return found->front().get<std::string>();
+  return "";
+}
+
+std::string rate_text(double rate) { return csv_number(rate) + "/s"; }
+std::string at_once_text(double count) { return csv_number(count) + " at once"; }
+
+std::optional<double> ratio(const std::optional<double>& a, const std::optional<double>& b) {
+  if (!a || !b || *b <= 0) return std::nullopt;
+  return *a / *b;
+}
+
+// --- perfcast
+
+RunTimes own_times(const Json& json, const char* key) {
+  return {positive_at(json, {key, "mean"}, kNs), positive_at(json, {key, "p50"}, kNs),
+          positive_at(json, {key, "p90"}, kNs), positive_at(json, {key, "p95"}, kNs),
+          positive_at(json, {key, "p99"}, kNs)};
+}
+
+LoadRun own_run(const Json& json) {
+  LoadRun run;
+  run.model = text_at(json, {"system"});
+  const std::string scenario = text_at(json, {"scenario"});
+  run.load = scenario;
+  if (const auto count = number_at(json, {"settings", "concurrency"})) run.load = at_once_text(*count);
+  if (scenario == "server") {
+    if (const auto rate = number_at(json, {"settings", "target_qps"})) run.load = rate_text(*rate);
+  }
+  run.answered = number_at(json, {"answered"});
+  const auto failed = number_at(json, {"failed"}), unanswered = number_at(json, {"unanswered"});
+  if (failed) run.failed = *failed + unanswered.value_or(0);
+  run.duration_s = number_at(json, {"seconds_s"});
+  run.requests_per_s = number_at(json, {"samples_per_s"});
+  run.output_tokens_per_s = positive_at(json, {"tokens_per_s"});
+  run.output_tokens = ratio(positive_at(json, {"tokens"}), run.answered);
+  run.prompt_tokens = ratio(positive_at(json, {"prompt_tokens"}), run.answered);
+  run.latency = own_times(json, "latency_ns");
+  run.ttft = own_times(json, "ttft_ns");
+  run.tpot = own_times(json, "tpot_ns");
+  run.gap = own_times(json, "inter_token_ns");
+  run.lateness = own_times(json, "lateness_ns");
+  return run;
+}
+
+// --- guidellm
+
+RunTimes guidellm_times(const Json& metrics, const char* key, double unit) {
+  const auto at = [&](const Keys& rest) {
+    Keys path = {key, "successful"};
+    path.insert(path.end(), rest.begin(), rest.end());
+    return positive_at(metrics, path, unit);
+  };
+  return {at({"mean"}), at({"median"}), at({"percentiles", "p90"}), at({"percentiles", "p95"}),
+          at({"percentiles", "p99"})};
+}
+
+LoadRun guidellm_run(const Json& report, const Json& benchmark) {
+  LoadRun run;
+  run.tool = LoadTool::kGuidellm;
+  for (const Keys& path : {Keys{"config", "backend", "model"}, Keys{"benchmarker", "backend", "model"},
+                           Keys{"worker", "backend_model"}, Keys{"config", "requests", "model"}}) {
+    if (run.model.empty()) run.model = text_at(benchmark, path);
+  }
+  if (run.model.empty()) run.model = text_at(report, {"args", "model"});
+  for (const Keys& path : {Keys{"config", "strategy"}, Keys{"args", "strategy"}, Keys{"scheduler", "strategy"}}) {
+    const Json* const strategy = member_at(benchmark, path);
+    if (strategy == nullptr || !run.load.empty()) continue;
+    const std::string type = text_at(*strategy, {"type_"});
+    const auto rate = positive_at(*strategy, {"rate"}), streams = positive_at(*strategy, {"streams"});
+    run.load = type;
+    if (streams && type == "concurrent") run.load = at_once_text(*streams);
+    if (rate) run.load = rate_text(*rate);
+    if (type == "synchronous") run.load = at_once_text(1);
+  }
+  const Json empty = Json::object();
+  const Json* const found = member_at(benchmark, {"metrics"});
+  const Json& metrics = found != nullptr ? *found : empty;
+  run.answered = number_at(metrics, {"request_totals", "successful"});
+  run.failed = number_at(metrics, {"request_totals", "errored"});
+  run.duration_s = positive_at(benchmark, {"duration"});
+  run.requests_per_s = positive_at(metrics, {"requests_per_second", "successful", "mean"});
+  run.output_tokens_per_s = positive_at(metrics, {"output_tokens_per_second", "successful", "mean"});
+  run.prompt_tokens = positive_at(metrics, {"prompt_token_count", "successful", "mean"});
+  run.output_tokens = positive_at(metrics, {"output_token_count", "successful", "mean"});
+  run.latency = guidellm_times(metrics, "request_latency", 1);
+  run.ttft = guidellm_times(metrics, "time_to_first_token_ms", kMs);
+  run.tpot = guidellm_times(metrics, "inter_token_latency_ms", kMs);
+  return run;
+}
+
+// --- vLLM and SGLang
+
+RunTimes script_times(const Json& json, const std::string& metric) {
+  const auto at = [&](const std::string& statistic) {
+    const std::string key = statistic + "_" + metric + "_ms";
+    return positive_at(json, {key.c_str()}, kMs);
+  };
+  auto median = at("median");
+  if (!median) median = at("p50");
+  return {at("mean"), median, at("p90"), at("p95"), at("p99")};
+}
+
+LoadRun script_run(const Json& json, bool is_sglang) {
+  LoadRun run;
+  run.tool = is_sglang ? LoadTool::kSglang : LoadTool::kVllm;
+  for (const char* const key : {"model_id", "model", "served_model_name"}) {
+    if (run.model.empty()) run.model = text_at(json, {key});
+  }
+  for (const Keys& path : {Keys{"server_info", "model_path"}, Keys{"server_info", "served_model_name"}}) {
+    if (run.model.empty()) run.model = text_at(json, path);
+  }
+  const auto rate = positive_at(json, {"request_rate"}), most = positive_at(json, {"max_concurrency"});
+  run.load = rate ? rate_text(*rate) : member_at(json, {"request_rate"}) != nullptr ? "all at once" : "";
+  if (most && !rate) run.load = at_once_text(*most);
+  if (most && rate) run.load += ", at most " + at_once_text(*most);
+  run.answered = number_at(json, {"completed"});
+  run.failed = number_at(json, {"failed"});
+  const auto asked = number_at(json, {"num_prompts"});
+  if (!run.failed && asked && run.answered && *asked >= *run.answered) run.failed = *asked - *run.answered;
+  run.duration_s = positive_at(json, {"duration"});
+  run.requests_per_s = positive_at(json, {"request_throughput"});
+  run.output_tokens_per_s = positive_at(json, {"output_throughput"});
+  run.prompt_tokens = ratio(positive_at(json, {"total_input_tokens"}), run.answered);
+  run.output_tokens = ratio(positive_at(json, {"total_output_tokens"}), run.answered);
+  run.latency = script_times(json, is_sglang ? "e2e_latency" : "e2el");
+  run.ttft = script_times(json, "ttft");
+  run.tpot = script_times(json, "tpot");
+  run.gap = script_times(json, "itl");
+  return run;
+}
+
+// --- AIPerf and genai-perf
+
+double seconds_of_unit(const std::string& unit) {
+  if (unit == "ns") return 1e-9;
+  if (unit == "us") return 1e-6;
+  if (unit == "ms") return 1e-3;
+  return unit == "s" || unit == "sec" ? 1 : NAN;
+}
+
+RunTimes aiperf_times(const Json& json, const char* metric) {
+  const double unit = seconds_of_unit(text_at(json, {metric, "unit"}));
+  const auto at = [&](const char* statistic) { return positive_at(json, {metric, statistic}, unit); };
+  return {at("avg"), at("p50"), at("p90"), at("p95"), at("p99")};
+}
+
+LoadRun aiperf_run(const Json& json) {
+  LoadRun run;
+  const bool is_aiperf = json.contains("aiperf_version") || member_at(json, {"input_config", "endpoint"}) != nullptr;
+  run.tool = is_aiperf ? LoadTool::kAiperf : LoadTool::kGenaiPerf;
+  for (const Keys& path : {Keys{"input_config", "endpoint", "model_names"}, Keys{"input_config", "model_names"},
+                           Keys{"input_config", "model"}}) {
+    if (run.model.empty()) run.model = text_at(json, path);
+  }
+  for (const Keys& path :
+       {Keys{"input_config", "loadgen"}, Keys{"input_config"}, Keys{"input_config", "perf_analyzer", "stimulus"}}) {
+    const Json* const load = member_at(json, path);
+    if (load == nullptr || !run.load.empty()) continue;
+    if (const auto count = positive_at(*load, {"concurrency"})) run.load = at_once_text(*count);
+    if (const auto rate = positive_at(*load, {"request_rate"})) run.load = rate_text(*rate);
+  }
+  run.answered = number_at(json, {"request_count", "avg"});
+  run.failed = number_at(json, {"error_request_count", "avg"});
+  const double duration_unit = seconds_of_unit(text_at(json, {"benchmark_duration", "unit"}));
+  run.duration_s = positive_at(json, {"benchmark_duration", "avg"}, duration_unit);
+  run.requests_per_s = positive_at(json, {"request_throughput", "avg"});
+  run.output_tokens_per_s = positive_at(json, {"output_token_throughput", "avg"});
+  run.prompt_tokens = positive_at(json, {"input_sequence_length", "avg"});
+  run.output_tokens = positive_at(json, {"output_sequence_length", "avg"});
+  run.latency = aiperf_times(json, "request_latency");
+  run.ttft = aiperf_times(json, "time_to_first_token");
+  run.tpot = aiperf_times(json, "inter_token_latency");
+  run.gap = aiperf_times(json, "inter_chunk_latency");
+  return run;
+}
+
+// --- inference-perf
+
+RunTimes inference_perf_times(const Json* json, const char* key) {
+  if (json == nullptr) return {};
+  const auto at = [&](const char* statistic) { return positive_at(*json, {key, statistic}); };
+  return {at("mean"), at("median"), at("p90"), at("p95"), at("p99")};
+}
+
+LoadRun inference_perf_run(const Json& json) {
+  LoadRun run;
+  run.tool = LoadTool::kInferencePerf;
+  if (const auto rate = positive_at(json, {"load_summary", "requested_rate"})) run.load = rate_text(*rate);
+  if (const auto count = positive_at(json, {"load_summary", "concurrency"})) run.load = at_once_text(*count);
+  run.answered = number_at(json, {"successes", "count"});
+  run.failed = number_at(json, {"failures", "count"});
+  run.requests_per_s = positive_at(json, {"successes", "throughput", "requests_per_sec"});
+  run.output_tokens_per_s = positive_at(json, {"successes", "throughput", "output_tokens_per_sec"});
+  run.duration_s = ratio(run.answered, run.requests_per_s);
+  run.prompt_tokens = positive_at(json, {"successes", "prompt_len", "mean"});
+  run.output_tokens = positive_at(json, {"successes", "output_len", "mean"});
+  const Json* times = member_at(json, {"successes", "latency"});
+  if (times == nullptr) times = member_at(json, {"successes"});  // of early versions
+  run.latency = inference_perf_times(times, "request_latency");
+  run.ttft = inference_perf_times(times, "time_to_first_token");
+  run.tpot = inference_perf_times(times, "time_per_output_token");
+  run.gap = inference_perf_times(times, "inter_token_latency");
+  run.lateness = inference_perf_times(member_at(json, {"load_summary"}), "schedule_delay");
+  return run;
+}
+
+// --- files
+
+// Python writes numbers that JSON has no form for; outside of texts NaN becomes null and Infinity "inf".
+std::string without_odd_numbers(std::string_view text) {
+  std::string clean;
+  clean.reserve(text.size());
+  bool in_text = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_text && c == '\\' && i + 1 < text.size()) {
+      clean.append(text.substr(i++, 2));
+      continue;
+    }
+    in_text = in_text != (c == '"');
+    const auto follows = [&](std::string_view word) { return !in_text && text.substr(i, word.size()) == word; };
+    if (follows("NaN")) {
+      clean += "null";
+      i += 2;
+    } else if (follows("-Infinity")) {
+      clean += "\"-inf\"";
+      i += 8;
+    } else if (follows("Infinity")) {
+      clean += "\"inf\"";
+      i += 7;
+    } else {
+      clean += c;
+    }
+  }
+  return clean;
+}
+
+bool has_figures(const LoadRun& run) {
+  for (const RunTimes* times : {&run.latency, &run.ttft, &run.tpot, &run.gap}) {
+    if (times->mean_s || times->p50_s) return true;
+  }
+  return run.requests_per_s || run.output_tokens_per_s;
+}
+
+class RunReader {
+ public:
+  explicit RunReader(const std::string& source) : source_(source) {}
+
+  Status take(const Json& json, const std::string& where) {
+    if (json.is_array()) {
+      for (const Json& each : json) {
+        if (Status taken = take_object(each, where); !taken) return taken;
+      }
+      return {};
+    }
+    return take_object(json, where);
+  }
+
+  Result<std::vector<LoadRun>> finish() {
+    if (runs_.empty()) return unknown("a file without results", source_);
+    if (runs_.size() > 1) {
+      for (size_t i = 0; i < runs_.size(); ++i) runs_[i].source += "#" + std::to_string(i + 1);
+    }
+    return std::move(runs_);
+  }
+
+ private:
+  static Error unknown(const std::string& what, const std::string& where) {
+    return {"unknown-results", what, where,
+            "results of perfcast bench run --json, guidellm, vLLM's or SGLang's benchmark scripts, AIPerf, genai-perf "
+            "or inference-perf"};
+  }
+
+  Status add(LoadRun run, const std::string& where) {
+    run.source = source_;
+    if (!has_figures(run)) {
+      return Error{"no-figures", "a run of " + to_string(run.tool) + " without a rate or a time", where,
+                   "a run with at least one answer"};
+    }
+    if (runs_.size() == kMostRuns) return Error{"too-many-runs", "more than 10,000 runs", source_, "fewer in a file"};
+    runs_.push_back(std::move(run));
+    return {};
+  }
+
+  Status take_own(const Json& json, const std::string& schema, const std::string& where) {
+    if (schema == "perfcast.bench/1") return add(own_run(json), where);
+    const bool is_sweep = schema == "perfcast.bench.sweep/1";
+    if (!is_sweep && schema != "perfcast.bench.all/1") {
+      return unknown("'" + printable(schema) + "' is no result of bench run", where);
+    }
+    const Json* const runs = member_at(json, {is_sweep ? "points" : "runs"});
+    if (runs == nullptr || !runs->is_array()) return unknown("a result without runs", where);
+    for (const Json& run : *runs) {
+      if (Status added = add(own_run(run), where); !added) return added;
+    }
+    return {};
+  }
+
+  Status take_object(const Json& json, const std::string& where) {
+    if (!json.is_object()) return unknown("no JSON object", where);
+    if (const std::string schema = text_at(json, {"schema"}); schema.starts_with("perfcast.")) {
+      return take_own(json, schema, where);
+    }
+    if (const Json* const benchmarks = member_at(json, {"benchmarks"}); benchmarks && benchmarks->is_array()) {
+      for (const Json& benchmark : *benchmarks) {
+        if (Status added = add(guidellm_run(json, benchmark), where); !added) return added;
+      }
+      return {};
+    }
+    if (json.contains("load_summary") && json.contains("successes")) return add(inference_perf_run(json), where);
+    for (const char* const metric : {"request_throughput", "request_latency", "time_to_first_token"}) {
+      if (member_at(json, {metric, "avg"}) != nullptr) return add(aiperf_run(json), where);
+    }
+    if (json.contains("completed") && json.contains("request_throughput")) {
+      const bool is_sglang = json.contains("mean_e2e_latency_ms") || json.contains("total_output_tokens_retokenized");
+      return add(script_run(json, is_sglang), where);
+    }
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : json.items()) {
+      if (keys.size() < kShownKeys) keys.push_back(printable(key));
+    }
+    return unknown("not the results of a tool that is known here: its members are " + join(keys, ", ") +
+                       (json.size() > kShownKeys ? ", ..." : ""),
+                   where);
+  }
+
+  const std::string& source_;
+  std::vector<LoadRun> runs_;
+};
+
+}  // namespace
+
+std::string to_string(LoadTool tool) {
+  static constexpr const char* kNames[] = {"perfcast", "guidellm",   "vLLM",          "SGLang",
+                                           "AIPerf",   "genai-perf", "inference-perf"};
+  return kNames[static_cast<size_t>(tool)];
+}
+
+Result<std::vector<LoadRun>> read_load_runs(std::string_view text, const std::string& source) {
+  const std::string clean = without_odd_numbers(text);
+  RunReader reader(source);
+  const auto whole = parse_json(clean, source);
+  const std::string_view trimmed = trim(clean);
+  const bool has_lines = trimmed.find('\n') != std::string_view::npos;
+  Status taken = whole ? reader.take(*whole, source) : Status(whole.error());
+  if (!whole && has_lines) {
+    // A document spread over lines has its own error; that of its first line says nothing.
+    const auto first = parse_json(trimmed.substr(0, trimmed.find('\n')), source);
+    if (first && first->is_object()) {
+      taken = for_each_json_line(clean, source,
+                                 [&](const Json& json, const std::string& where) { return reader.take(json, where); });
+    }
+  }
+  if (!taken) return taken.error();
+  return reader.finish();
+}
+
+RunDefinitions definitions_of(LoadTool tool) {
+  static const char* const kSent = "sent";
+  static const char* const kEach = "of each answer";
+  static const char* const kBetween = "interpolated";
+  switch (tool) {
+    case LoadTool::kPerfcast:
+      return {"due (server, trace); else sent", "server, else pieces", "tpot_ns: of each answer",
+              "inter_token_ns: from piece to piece", "a measured value"};
+    case LoadTool::kGuidellm:
+      return {kSent, "server, else pieces",
+              "inter_token_latency_ms: of each answer, weighted by its tokens. Its time_per_output_token_ms holds the "
+              "first token and is not shown",
+              "not recorded", "a measured value, weighted as the mean is"};
+    case LoadTool::kVllm:
+      return {kSent, "server, else its tokenizer", std::string("tpot: ") + kEach, "itl: from piece to piece", kBetween};
+    case LoadTool::kSglang:
+      return {kSent, "server, else as asked for", std::string("tpot: ") + kEach,
+              "itl: from piece to piece; with its own interface divided among the tokens of a piece", kBetween};
+    case LoadTool::kAiperf:
+      return {kSent, "its tokenizer", std::string("inter_token_latency: ") + kEach,
+              "inter_chunk_latency: from piece to piece", kBetween};
+    case LoadTool::kGenaiPerf:
+      return {kSent, "its tokenizer", std::string("inter_token_latency: ") + kEach, "not recorded", kBetween};
+    case LoadTool::kInferencePerf:
+      break;
+  }
+  return {"sent; schedule_delay comes on top", "its tokenizer", "time_per_output_token: of each answer, by its pieces",
+          "inter_token_latency: from piece to piece", kBetween};
+}
+
+}  // namespace perfcast::ai

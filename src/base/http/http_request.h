@@ -1,0 +1,62 @@
+#pragma once
+// Requests of HTTP/1.0 and 1.1, read from a connection's bytes as they come. Untrusted input.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace perfcast {
+
+struct HttpRequest {
+  std::string method, path;  // "POST", "/v1/models"; what stands behind a '?' is left out
+  std::string body;
+  bool keeps_alive = true;  // the connection is wanted for further requests
+  bool is_1_0 = false;      // knows no chunks
+};
+
+// Why bytes are no request that can be answered; the connection can't go on.
+struct HttpProblem {
+  int status = 400;
+  std::string words;
+};
+
+struct HttpLimits {
+  size_t head_bytes = size_t{64} << 10, body_bytes = size_t{16} << 20;
+};
+
+class HttpRequestReader {
+ public:
+  explicit HttpRequestReader(const HttpLimits& limits = {}) : limits_(limits) {}
+
+  void add(std::string_view bytes) { bytes_ += bytes; }
+  // The next whole request, once; nothing: more bytes are needed, or problem() says what is wrong.
+  std::optional<HttpRequest> next();
+  const std::optional<HttpProblem>& problem() const { return problem_; }
+  // Whether the client waits for "100 Continue" before it sends the body of the request at hand. Says so once.
+  bool wants_continue();
+  bool is_between_requests() const { return bytes_.empty() && !head_; }
+  size_t held_bytes() const { return bytes_.size(); }  // that no request was taken from yet
+
+ private:
+  struct Head {
+    HttpRequest request;
+    size_t body_bytes = 0;
+    bool expects_continue = false;
+  };
+  bool read_head();
+  bool read_request_line(std::string_view line, Head& head);
+  bool read_field(std::string_view line, Head& head, std::optional<size_t>& length);
+  bool fail(int status, std::string words);
+
+  HttpLimits limits_;
+  std::string bytes_;
+  size_t searched_ = 0;  // bytes in which no end of a head begins
+  std::optional<Head> head_;
+  std::optional<HttpProblem> problem_;
+};
+
+// "Not Found" of 404; "Error" of a status that isn't known.
+std::string_view reason_of(int status);
+
+}  // namespace perfcast
