@@ -129,7 +129,8 @@ Result<ServiceTrial> ServiceTrials::run(const ServiceKind& kind, int64_t replica
     }
   }
   int64_t& needed = needed_[{kind.device, kind.tensor_parallel}];
-  const bool may_be_longer = !is_rough && !asked.is_recorded && !asked.requests;
+  // A whole one is as long as its part; whether it keeps up, the part tells.
+  const bool may_be_longer = extent == TrialExtent::kPart && !asked.is_recorded && !asked.requests;
   if (may_be_longer) requests = std::max(requests, needed);
   for (;; requests *= 2) {
     ServingTrace trace = asked.trace(factor, requests);
@@ -145,7 +146,7 @@ Result<ServiceTrial> ServiceTrials::run(const ServiceKind& kind, int64_t replica
     if (trial->problem.empty()) {
       const bool is_judged = !summary.objectives.empty();
       // A load that can't be longer ends when it ends; a rough look need not see to the end.
-      const bool is_given = asked.is_recorded || asked.requests;
+      const bool is_given = asked.is_recorded || asked.requests || extent == TrialExtent::kWhole;
       const bool keeps_up = summary.pace == Pace::kKeepsUp || summary.pace == Pace::kNotAsked ||
                             (is_too_short && (is_rough || (is_given && is_judged)));
       trial->holds = keeps_up && keeps_objectives(summary, 0) && (is_judged || summary.refused == 0);
