@@ -270,7 +270,7 @@ bool Detector::follow_episode(size_t row, double time_s, const double* values, d
   remember_row(time_s, quiet);
   Alert now = alert_of(row, time_s, values, surprises_);
   if (begins) episode_.growth.begin(columns_, now.severity);
-  now.worse = follow_growth(now);
+  follow_growth(now);
   if (begins || now.worse) alerts.push_back(std::move(now));
   if (begins) return false;
   model_->surprise.forget_ended(u_.data(), w_.data());
@@ -299,16 +299,31 @@ float Detector::shift_at(size_t column) const {
                   options_.use_joint ? regimes_[at_] : 0);
 }
 
-std::optional<Worse> Detector::follow_growth(const Alert& now) {
+void Detector::follow_growth(Alert& now) {
   shifts_.resize(columns_);
-  for (size_t j = 0; j < columns_; ++j)
-    shifts_[j] = shift_at(j) / static_cast<float>(model_->baseline.deviation(part_, j));
-  const auto worse = episode_.growth.add(shifts_, surprises_, now.level, now.severity);
+  const auto deviation = [&](size_t j) { return static_cast<float>(model_->baseline.deviation(part_, j)); };
+  for (size_t j = 0; j < columns_; ++j) {
+    // The network bends to what moves far: beside its own past it goes on.
+    const float own = std::isnan(z_at(at_)[j]) ? 0 : u_[j] * states_.back().u_spread[j];
+    const float beside = shift_at(j) / deviation(j);
+    shifts_[j] = std::abs(own) > std::abs(beside) ? own : beside;
+  }
+  now.worse = episode_.growth.add(shifts_, surprises_, now.level, now.severity);
+  if (!now.worse && !episode_.growth.is_farthest()) return;
+  // What is farthest off comes first, beside what it is farthest from.
+  std::vector<AlertMetric> told = now.metrics;
+  const size_t j = episode_.growth.column();
+  const auto first = std::find_if(told.begin(), told.end(), [&](const AlertMetric& of) { return of.column == j; });
+  if (first != told.end() && !std::isnan(z_at(at_)[j])) {
+    first->expected =
+        model_->transform.invert(j, static_cast<double>(z_at(at_)[j]) - static_cast<double>(shifts_[j] * deviation(j)));
+    std::rotate(told.begin(), first, first + 1);
+  }
   if (episode_.growth.is_farthest()) {
     episode_.worst_s = now.time_s;
-    episode_.worst = now.metrics;
+    episode_.worst = told;
   }
-  return worse;
+  if (now.worse) now.metrics = std::move(told);
 }
 
 void Detector::end_as_return(size_t state, Alert alert, std::vector<Alert>& alerts) {

@@ -95,8 +95,8 @@ class Detector {
   bool end_as_change(const Alert& alert, std::vector<Alert>& alerts);
   Alert alert_of(size_t row, double time_s, const double* values, std::span<const float> weights) const;
   float shift_at(size_t column) const;
-  // Of the row at hand, whose alert would be `now`: what is to be told again, and the worst so far.
-  std::optional<Worse> follow_growth(const Alert& now);
+  // Of the row at hand, whose alert would be `now`: whether it is to be told again, and the worst so far.
+  void follow_growth(Alert& now);
   void keep(double time_s);
   void archive_states(Archive& archive);
   void archive_growth(Archive& archive);

@@ -28,7 +28,10 @@ std::optional<Worse> EpisodeGrowth::add(std::span<const float> shifts, std::span
   double far = 0;
   for (size_t j = 0; j < mean_.size(); ++j) {
     mean_[j] += step * (shifts[j] - mean_[j]);
-    if (static_cast<double>(surprises[j]) > level) far = std::max(far, static_cast<double>(std::abs(mean_[j])));
+    const auto off = static_cast<double>(std::abs(mean_[j]));
+    if (static_cast<double>(surprises[j]) <= level || off < far) continue;
+    far = off;
+    column_ = j;
   }
   is_farthest_ = rows_ == 1 || far > most_;
   most_ = std::max(most_, far);

@@ -31,6 +31,7 @@ class EpisodeGrowth {
                            Severity severity);
   // The row was farther off than all before it.
   bool is_farthest() const { return is_farthest_; }
+  size_t column() const { return column_; }  // which of its metrics is
 
   void archive(Archive& archive, size_t columns);
 
@@ -39,6 +40,7 @@ class EpisodeGrowth {
   uint64_t rows_ = 0, told_rows_ = 0;
   double told_ = 0, most_ = 0;
   uint8_t told_severity_ = 0;
+  size_t column_ = 0;  // these two are of the last row
   bool is_farthest_ = false;
 };
 
