@@ -63,7 +63,9 @@ class Simulator {
       request.formats.activations = config->stored_activations.value_or(Precision::kBf16);
     }
     request.formats.tensor_parallel = point.tensor_parallel;
-    request.replicas = point.groups;
+    // Groups of a mixture of experts share its experts; those of a dense model are engines of their own.
+    (config->has_moe() ? request.data_parallel : request.replicas) = point.groups;
+    request.expert_parallel = config->has_moe() && point.groups > 1;
     request.receive_steps = receive_steps_of(point);
     request.config = *std::move(config);
     ServingLoad load;

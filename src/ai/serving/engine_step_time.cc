@@ -43,7 +43,13 @@ double EngineStepTime::seconds(const StepBatch& batch) const {
 }
 
 double EngineStepTime::joules(const StepBatch& batch, double seconds) const {
-  return accelerator_power_ratio(engine_step_load(work_, device_, engine_batch(batch), seconds)) *
+  // Guesses draw as much as the step that checks them.
+  double checked_s = seconds;
+  if (draft_.tokens > 0 && batch.decodes > 0) {
+    checked_s = engine_step_s(profile_, work_, device_, host_, engine_batch(batch)) *
+                (batch.prefills > 0 ? scale_.prompts : scale_.tokens);
+  }
+  return accelerator_power_ratio(engine_step_load(work_, device_, engine_batch(batch), checked_s)) *
          board_power_w(device_) * static_cast<double>(work_.request.tensor_parallel) * seconds;
 }
 

@@ -17,6 +17,7 @@ EngineLimits limits_for(const MeasuredSteps& steps, const ServingRequestFor& req
   limits.cache_tokens =
       request.cache_tokens.value_or(limits.max_sequences * steps.limits.cache_tokens / steps.limits.max_sequences);
   limits.chunked_prefill = request.chunked_prefill;
+  limits.receive_steps = request.receive_steps;
   return limits;
 }
 
@@ -66,6 +67,7 @@ Result<ServingResult> forecast_measured(const MeasuredSteps& steps, ServingReque
   for (size_t load = 0; load < asked.loads.size(); ++load) {
     const ServingTrace trace = asked.loads[load].trace();
     options.concurrency = asked.loads[load].concurrency;
+    options.most_in_flight = asked.loads[load].most_in_flight;
     ServingRow row = row_of(load, trace, asked.replicas, options.limits);
     for (const auto& [sign, summary] : {std::pair(0.0, &row.forecast), {1.0, &row.slow}, {-1.0, &row.fast}}) {
       const double scale = std::exp(sign * steps.log_half_width);

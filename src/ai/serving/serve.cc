@@ -185,13 +185,11 @@ class Service {
     }
     const int32_t request = later_.top().what;
     later_.pop();
+    ++in_flight_;
     return request;
   }
 
-  void send_later(int32_t request, double at_s) {
-    ++in_flight_;
-    later_.push({at_s, order_++, request});
-  }
+  void send_later(int32_t request, double at_s) { later_.push({at_s, order_++, request}); }
 
   // First turns, in order; the others follow by themselves.
   void send_next_of_closed_loop(double now_s) {

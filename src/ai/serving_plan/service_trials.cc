@@ -146,7 +146,7 @@ Result<ServiceTrial> ServiceTrials::run(const ServiceKind& kind, int64_t replica
     if (trial->problem.empty()) {
       const bool is_judged = !summary.objectives.empty();
       // A load that can't be longer ends when it ends; a rough look need not see to the end.
-      const bool is_given = asked.is_recorded || asked.requests || extent == TrialExtent::kWhole;
+      const bool is_given = asked.is_recorded || asked.requests || had < requests || extent == TrialExtent::kWhole;
       const bool keeps_up = summary.pace == Pace::kKeepsUp || summary.pace == Pace::kNotAsked ||
                             (is_too_short && (is_rough || (is_given && is_judged)));
       trial->holds = keeps_up && keeps_objectives(summary, 0) && (is_judged || summary.refused == 0);

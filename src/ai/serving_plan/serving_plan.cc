@@ -95,7 +95,8 @@ class ServingPlanner {
     service.cost_per_hour = device.price_per_hour * real_of(service.devices());
     service.power_w = device.facts.power_w * real_of(service.devices());
     // A simulation ends with the last tokens of few requests; a service goes on.
-    const bool has_rate = request_.load.rate_per_s > 0 && !request_.load.is_recorded;
+    const bool has_rate =
+        request_.load.rate_per_s > 0 && !request_.load.is_recorded && trial.row.forecast.pace != Pace::kFallsBehind;
     service.output_tokens_per_s =
         has_rate ? request_.load.rate_per_s * service.row.output_tokens
                  : service.row.forecast.output_tokens_per_s * real_of(replicas) / real_of(trial.simulated_replicas);

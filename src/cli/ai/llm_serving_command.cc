@@ -28,11 +28,11 @@ Result<ai::MeasuredSteps> measured_steps(const ServingArguments& arguments) {
   if (!arguments.model.empty()) {
     return usage_error("bad-usage", "a model, and a file of steps that says which it is", "--system", "one of both");
   }
-  Status unused = check_unused(
-      *arguments.verb, "a system whose steps were measured",
-      {"--on", "--device-file", "--engine", "--host", "--tensor-parallel", "--data-parallel", "--pipeline-parallel",
-       "--expert-parallel", "--prefill-replicas", "--speculative", "--link", "--price"},
-      "a MODEL in the place of --system");
+  Status unused = check_unused(*arguments.verb, "a system whose steps were measured",
+                               {"--on", "--device-file", "--engine", "--host", "--tensor-parallel", "--data-parallel",
+                                "--pipeline-parallel", "--expert-parallel", "--prefill-replicas", "--speculative",
+                                "--transfer-rate", "--price", "--precision", "--weight-precision", "--kv-precision"},
+                               "a MODEL in the place of --system");
   if (!unused) return unused.error();
   const auto text = read_file(arguments.system, kMostStepsBytes);
   if (!text) return as_named_file(text.error(), true);
@@ -52,7 +52,7 @@ Status check_request(const ServingArguments& arguments, const CommonOptions& com
     if (!file.empty() && same > 1) {
       return usage_error("bad-usage", "two results go to one place", option, "another file");
     }
-    if (!file.empty() && (file == arguments.trace || file == arguments.device_file)) {
+    if (!file.empty() && (file == arguments.trace || file == arguments.device_file || file == arguments.system)) {
       return usage_error("bad-usage", "'" + printable(file) + "' is read, too", option, "another file");
     }
   }

@@ -82,9 +82,9 @@ Status take_parallel(const ServingArguments& arguments, ai::ServingRequestFor& r
     return usage_error("bad-usage", printable(request.config.name) + " has no experts", "--expert-parallel",
                        "a mixture of experts, or the verb without it");
   }
-  if (arguments.expert_parallel && arguments.data_parallel * arguments.precision.tensor_parallel == 1) {
-    return usage_error("bad-usage", "experts of one device are on one device", "--expert-parallel",
-                       "--data-parallel N or --tensor-parallel N with it");
+  if (arguments.expert_parallel && arguments.data_parallel == 1) {
+    return usage_error("bad-usage", "whole experts on the devices of one engine are not simulated", "--expert-parallel",
+                       "--data-parallel N with it; without it, devices of an engine share each expert");
   }
   if (arguments.prefill_replicas == 0 && arguments.transfer_gb_per_s) {
     return usage_error("bad-usage", "no replica hands requests over", "--transfer-rate",

@@ -159,7 +159,7 @@ TEST(ForecastText, ExplanationNamesPlatformsInFull) {
   report.attribution.groups = {{"memory", 1, report.attribution.deviation_log}};
   const std::string text = forecast_text(report, {.explain = true, .most_rows = 20});
   // The two where it stands out most, either way.
-  EXPECT_THAT(text, HasSubstr("(1) " + long_name + "0\n(2) " + long_name + "1\n(3) " + long_name + "4\n(4) " +
+  EXPECT_THAT(text, HasSubstr("(1) " + long_name + "0\n  (2) " + long_name + "1\n  (3) " + long_name + "4\n  (4) " +
                               long_name + "5\n"));
   EXPECT_THAT(text, HasSubstr("together"));
   EXPECT_THAT(text, HasSubstr("x0.61"));
@@ -185,7 +185,8 @@ TEST(ForecastText, ExplanationNamesPlatformsInFull) {
   const std::string shown = forecast_text(report, {.explain = true, .most_rows = 20});
   EXPECT_THAT(shown, HasSubstr("\ninput by input: " + long_name +
                                "5 against a platform of a very\n  long name, with all of its 24 cores and threads 0\n  "
-                               "by forest: TreeSHAP, exact; sums are the forecast\n"));
+                               "an input is what the model sees of the program; the effects, multiplied, give the "
+                               "forecast\n"));
   EXPECT_THAT(shown, HasSubstr("effect  input                          this program       a typical one\n"
                                "x0.819  time in branch mispredictions          8.2%                2.1%\n"
                                "x1.105  memory reads per instruction          0.250  1.25 in a thousand\n"));

@@ -107,6 +107,8 @@ TEST(SectorSet, CountsEachSectorOnce) {
   sectors.add(1, 28, 8);  // reaches into the next one
   sectors.add(2, 0, 4);
   EXPECT_EQ(sectors.sectors(), 3u);
+  sectors.add(0, (uint64_t{1} << 48) - 4, 4);  // before a buffer: it is invalid, and takes no memory
+  EXPECT_EQ(sectors.sectors(), 3u);
 }
 
 // Eight of 256 work items take a branch: a published row.

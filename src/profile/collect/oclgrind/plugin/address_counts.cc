@@ -7,6 +7,8 @@
 namespace perfcast::kernels {
 namespace {
 
+constexpr uint64_t kBeyondMemory = uint64_t{1} << 40;
+
 double x_log2_x(double x) { return x > 1 ? x * std::log2(x) : 0; }
 
 }  // namespace
@@ -67,6 +69,8 @@ AddressFacts AddressCounts::facts() const {
 }
 
 void SectorSet::add(uint64_t buffer, uint64_t offset, uint64_t bytes) {
+  // Before a buffer's beginning, or beyond any memory: Oclgrind tells of it before it finds that it is invalid.
+  if (offset >= kBeyondMemory) return;
   if (recent_ == nullptr || recent_buffer_ != buffer) {
     recent_ = &buffers_[buffer];
     recent_buffer_ = buffer;
