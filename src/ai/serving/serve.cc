@@ -185,11 +185,15 @@ class Service {
     }
     const int32_t request = later_.top().what;
     later_.pop();
-    ++in_flight_;
+    if (options_.concurrency == 0) ++in_flight_;
     return request;
   }
 
-  void send_later(int32_t request, double at_s) { later_.push({at_s, order_++, request}); }
+  // A client of a closed loop is busy with its conversation while it thinks; in an open one, only what was sent counts.
+  void send_later(int32_t request, double at_s) {
+    if (options_.concurrency > 0) ++in_flight_;
+    later_.push({at_s, order_++, request});
+  }
 
   // First turns, in order; the others follow by themselves.
   void send_next_of_closed_loop(double now_s) {
@@ -426,7 +430,7 @@ class Service {
   Events ready_;                                 // requests on their way through the front end
   Events steps_;                                 // ends of steps; of pipelines, when the first stage is free, too
   int64_t order_ = 0;
-  int64_t in_flight_ = 0;  // sent or about to be, and not ended
+  int64_t in_flight_ = 0;  // sent, in a closed loop or about to be, and not ended
   uint64_t turn_ = 0;
   double front_ends_ = 1, front_free_s_ = 0;
   double sample_every_s_ = kFirstSampleEvery_s, next_sample_s_ = 0;

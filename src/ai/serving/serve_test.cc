@@ -283,6 +283,19 @@ TEST(ServeShape, RequestsBeyondTheLimitWaitAtTheirClient) {
   EXPECT_DOUBLE_EQ(all.sent_s[3], 1);
 }
 
+TEST(ServeShape, WhoThinksIsNotUnderWay) {
+  ServeOptions options = options_of();
+  options.most_in_flight = 1;
+  const ServingRequest one{.prompt_tokens = 100, .output_tokens = 1};
+  ServingRequest next = one, other = one;
+  next.after = 0;
+  next.arrival_s = 10;  // a turn, 10 s after the first one's end
+  other.arrival_s = 1;
+  const ServeRun all = run(trace_of({one, next, other}), options);
+  EXPECT_NEAR(all.sent_s[2], 1, 1e-12);
+  EXPECT_NEAR(all.sent_s[1], 10.020, 1e-12);
+}
+
 // A millisecond for each token of all engines, and 10 ms.
 class SharedTime final : public BatchTime {
  public:
