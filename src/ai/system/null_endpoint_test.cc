@@ -68,9 +68,11 @@ TEST(NullEndpoint, FormsAreRead) {
   ASSERT_TRUE(read);
   EXPECT_EQ(read->pieces, 20);
   EXPECT_DOUBLE_EQ(read->gap_s, 0.01);
+  EXPECT_EQ(parse_null_endpoint("null-endpoint:3,3600s", "")->gap_s, 3600);
   EXPECT_DOUBLE_EQ(read->answer_s(), 0.19);
-  for (const char* const text : {"null-endpoint:", "null-endpoint:0", "null-endpoint:x", "null-endpoint:3,",
-                                 "null-endpoint:3,1s,2", "null-endpoint:3,ten"}) {
+  for (const char* const text :
+       {"null-endpoint:", "null-endpoint:0", "null-endpoint:x", "null-endpoint:3,", "null-endpoint:3,1s,2",
+        "null-endpoint:3,ten", "null-endpoint:3,1e12s", "null-endpoint:3,3601s"}) {
     const auto refused = parse_null_endpoint(text, "--system");
     ASSERT_FALSE(refused) << text;
     EXPECT_EQ(refused.error().code, "bad-usage");
