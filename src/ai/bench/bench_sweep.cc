@@ -41,9 +41,10 @@ class Sweep {
       if (Status written = write(); !written) sweep_.error = written.error();
     }
     if (request_.measures_overhead && sweep_.best && !sweep_.error && !sweep_.is_interrupted) {
-      if (auto overhead = measure_overhead(overhead_request_of(sweep_.points[*sweep_.best].report))) {
-        sweep_.overhead = *std::move(overhead);
-      }
+      OverheadRequest wanted = overhead_request_of(sweep_.points[*sweep_.best].report);
+      wanted.is_interrupted = request_.points[*sweep_.best].is_interrupted;
+      if (auto overhead = measure_overhead(wanted)) sweep_.overhead = *std::move(overhead);
+      sweep_.is_interrupted = wanted.is_interrupted && wanted.is_interrupted();
     }
     if (Status written = write(); !written && !sweep_.error) sweep_.error = written.error();
     return std::move(sweep_);
@@ -87,6 +88,8 @@ class Sweep {
     }
     if (sweep_.points.empty()) return "";
     const SweepPoint& before = sweep_.points.back();
+    const auto is_too_short = [](const SweepPoint& each) { return each.queue && each.queue->is_too_short; };
+    if (is_too_short(before) || is_too_short(point)) return "";
     if (has_grown(before.load, before.answers_per_s, point.load, point.answers_per_s)) return "";
     return "throughput no longer grows: " + human_number(before.answers_per_s) + " answers/s at " +
            sweep_.load_text(before.load) + ", " + human_number(point.answers_per_s) + " here";

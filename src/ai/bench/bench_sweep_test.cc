@@ -147,6 +147,15 @@ TEST_F(SweepOf, RatesUntilTheQueueGrows) {
   EXPECT_EQ(to_json(sweep)["points"][1]["saturated"], true);
 }
 
+TEST_F(SweepOf, RatesOfTooShortRunsHaveNoVerdict) {
+  Workers system(10, 0.25);
+  const auto sweep = run_bench_sweep(request(true, {100, 200}), system);
+  ASSERT_TRUE(sweep);
+  ASSERT_EQ(sweep->points.size(), 2u);
+  EXPECT_FALSE(sweep->saturated);
+  EXPECT_THAT(sweep_verdict(*sweep), HasSubstr("as far as such short runs show"));
+}
+
 TEST_F(SweepOf, AllPointsWhereAskedFor) {
   Workers system(1, 0.03);
   SweepRequest all = request(false, {1, 8, 16});
@@ -169,6 +178,19 @@ TEST_F(SweepOf, AnInterruptKeepsWhatRan) {
   EXPECT_EQ(sweep->left_out, (std::vector<double>{4}));
   EXPECT_EQ(on_disk()["points"].size(), 2u);
   EXPECT_EQ(on_disk()["interrupted"], true);
+}
+
+TEST_F(SweepOf, AnInterruptEndsTheOverheadToo) {
+  Workers system(2, 0.03);
+  SweepRequest cut = request(false, {1});
+  cut.measures_overhead = true;
+  // The system's run ends first: then its folder has the result.
+  cut.points[0].is_interrupted = [this] { return std::filesystem::exists(folder_ + "/sweep.json"); };
+  const auto sweep = run_bench_sweep(cut, system);
+  ASSERT_TRUE(sweep);
+  EXPECT_TRUE(sweep->is_interrupted);
+  EXPECT_FALSE(sweep->overhead);
+  EXPECT_FALSE(sweep->points[0].report.verdict.breaks("interrupted"));
 }
 
 }  // namespace

@@ -61,6 +61,11 @@ double answers_per_s(const LoadResult& result) {
   const auto end_ns =
       static_cast<double>(is_timed(result.settings.scenario) ? result.last_due_ns : result.last_issued_ns);
   const size_t count = std::min(result.due_ns.size(), result.latencies_ns.size());
+  // Hardly anything is answered before the last request where clients ask only once.
+  const LoadSettings& settings = result.settings;
+  if (settings.scenario == LoadScenario::kConcurrency && result.samples < 2 * settings.concurrency) {
+    return result.end_ns > 0 ? static_cast<double>(count) / (static_cast<double>(result.end_ns) * 1e-9) : 0;
+  }
   if (end_ns <= 0 || count == 0) return 0;
   int64_t answered = 0;
   for (size_t i = 0; i < count; ++i) {

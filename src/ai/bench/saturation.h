@@ -23,7 +23,7 @@ struct QueueTrend {
 std::optional<QueueTrend> queue_trend(const LoadResult& result);
 
 // Answers per second while requests came: unlike the rates of a summary without the time in which the last answers
-// come.
+// come. Of clients that asked fewer than twice each it is all answers by all of the time.
 double answers_per_s(const LoadResult& result);
 
 // Whether throughput still grows: d log(rate) / d log(load) below it is none.

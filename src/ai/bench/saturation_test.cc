@@ -78,6 +78,21 @@ TEST(Saturation, ShortRunsSaySo) {
   EXPECT_FALSE(queue_trend(result));
 }
 
+TEST(Saturation, ClientsThatAskOnceHaveARateToo) {
+  LoadResult result;
+  result.settings.scenario = LoadScenario::kConcurrency;
+  result.settings.concurrency = 4;
+  result.samples = 4;
+  result.due_ns = {0, 1000, 2000, 3000};
+  result.latencies_ns = {1'500'000'000, 1'500'000'000, 1'500'000'000, 2'000'000'000};
+  result.last_issued_ns = 5000;
+  result.end_ns = 2'000'000'000;
+  EXPECT_DOUBLE_EQ(answers_per_s(result), 2);
+  result.settings.concurrency = 2;  // two rounds: of the time in which requests came
+  result.last_issued_ns = 1'600'000'000;
+  EXPECT_DOUBLE_EQ(answers_per_s(result), 3 / 1.6);
+}
+
 TEST(Saturation, ThroughputGrowsWithTheLoadOrNot) {
   EXPECT_TRUE(has_grown(1, 10, 2, 19));
   EXPECT_TRUE(has_grown(1, 10, 2, 10.8));

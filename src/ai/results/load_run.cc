@@ -305,10 +305,15 @@ class RunReader {
     return take_object(json, where);
   }
 
-  Result<std::vector<LoadRun>> finish() {
+  Result<std::vector<LoadRun>> finish(std::vector<std::string>* notes) {
+    if (runs_.empty() && without_figures_) return *without_figures_;
     if (runs_.empty()) return unknown("a file without results", source_);
-    if (runs_.size() > 1) {
-      for (size_t i = 0; i < runs_.size(); ++i) runs_[i].source += "#" + std::to_string(i + 1);
+    if (count_ > 1) {
+      for (size_t i = 0; i < runs_.size(); ++i) runs_[i].source += "#" + std::to_string(places_[i]);
+    }
+    if (count_ > runs_.size() && notes != nullptr) {
+      notes->push_back(source_ + ": " + std::to_string(count_ - runs_.size()) + " of its " + std::to_string(count_) +
+                       " runs left out, without a rate or a time");
     }
     return std::move(runs_);
   }
@@ -322,12 +327,17 @@ class RunReader {
 
   Status add(LoadRun run, const std::string& where) {
     run.source = source_;
+    ++count_;
     if (!has_figures(run)) {
-      return Error{"no-figures", "a run of " + to_string(run.tool) + " without a rate or a time", where,
-                   "a run with at least one answer"};
+      if (!without_figures_) {
+        without_figures_ = Error{"no-figures", "a run of " + to_string(run.tool) + " without a rate or a time", where,
+                                 "a run with at least one answer"};
+      }
+      return {};
     }
     if (runs_.size() == kMostRuns) return Error{"too-many-runs", "more than 10,000 runs", source_, "fewer in a file"};
     runs_.push_back(std::move(run));
+    places_.push_back(count_);
     return {};
   }
 
@@ -339,8 +349,14 @@ class RunReader {
     }
     const Json* const runs = member_at(json, {is_sweep ? "points" : "runs"});
     if (runs == nullptr || !runs->is_array()) return unknown("a result without runs", where);
-    for (const Json& run : *runs) {
-      if (Status added = add(own_run(run), where); !added) return added;
+    const bool by_rate = text_at(json, {"by"}) == "rate";
+    for (const Json& each : *runs) {
+      LoadRun run = own_run(each);
+      // With turns, what a point's scenario tells is no load.
+      if (const auto load = number_at(each, {"load"}); is_sweep && load) {
+        run.load = by_rate ? rate_text(*load) : at_once_text(*load);
+      }
+      if (Status added = add(std::move(run), where); !added) return added;
     }
     return {};
   }
@@ -375,6 +391,9 @@ class RunReader {
 
   const std::string& source_;
   std::vector<LoadRun> runs_;
+  std::vector<size_t> places_;            // of these runs in the file, from 1
+  size_t count_ = 0;                      // of all runs
+  std::optional<Error> without_figures_;  // the first
 };
 
 }  // namespace
@@ -385,7 +404,8 @@ std::string to_string(LoadTool tool) {
   return kNames[static_cast<size_t>(tool)];
 }
 
-Result<std::vector<LoadRun>> read_load_runs(std::string_view text, const std::string& source) {
+Result<std::vector<LoadRun>> read_load_runs(std::string_view text, const std::string& source,
+                                            std::vector<std::string>* notes) {
   const std::string clean = without_odd_numbers(text);
   RunReader reader(source);
   const auto whole = parse_json(clean, source);
@@ -401,7 +421,7 @@ Result<std::vector<LoadRun>> read_load_runs(std::string_view text, const std::st
     }
   }
   if (!taken) return taken.error();
-  return reader.finish();
+  return reader.finish(notes);
 }
 
 RunDefinitions definitions_of(LoadTool tool) {

@@ -41,9 +41,11 @@ struct LoadRun {
   RunTimes lateness;  // sent later than planned; tools other than perfcast don't count it as latency
 };
 
-// Errors: "bad-json" with line and column, "unknown-results" where the file is none of these, "no-figures" where a run
-// has no figure that is known here, "too-many-runs" above 10,000.
-Result<std::vector<LoadRun>> read_load_runs(std::string_view text, const std::string& source);
+// Errors: "bad-json" with line and column, "unknown-results" where the file is none of these, "no-figures" where no
+// run has a figure that is known here, "too-many-runs" above 10,000. Single runs without figures are left out, with a
+// note.
+Result<std::vector<LoadRun>> read_load_runs(std::string_view text, const std::string& source,
+                                            std::vector<std::string>* notes = nullptr);
 
 // How a tool measures what it reports, in a few words each.
 struct RunDefinitions {

@@ -115,6 +115,7 @@ std::string load_runs_text(const LoadRunsReport& report) {
               kWidth) +
           "\n";
   text += "\nWhat these tools define differently:\n" + rows_text(definitions_table(report.runs), {.width = kWidth});
+  for (const std::string& note : report.notes) text += wrapped("note: " + printable(note), kWidth, "", "  ") + "\n";
   for (const auto& [file, why] : report.unread) {
     text += wrapped("not read: " + printable(file) + ": " + printable(why), kWidth, "", "  ") + "\n";
   }
@@ -125,6 +126,7 @@ Json load_runs_json(const LoadRunsReport& report) {
   Json json{{"schema", kLoadRunsSchema},
             {"rows", rows_json(runs_table(report.runs))},
             {"definitions", rows_json(definitions_table(report.runs))}};
+  if (!report.notes.empty()) json["notes"] = report.notes;
   if (report.unread.empty()) return json;
   json["unread"] = Json::array();
   for (const auto& [file, why] : report.unread) json["unread"].push_back(Json{{"file", file}, {"reason", why}});

@@ -16,7 +16,8 @@ struct LoadRunsReport {
   struct Unread {
     std::string file, why;
   };
-  std::vector<Unread> unread;  // files that are no such results
+  std::vector<Unread> unread;           // files that are no such results
+  std::vector<std::string> notes = {};  // runs that are left out
 };
 
 std::string load_runs_text(const LoadRunsReport& report);

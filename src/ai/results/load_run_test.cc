@@ -137,6 +137,29 @@ TEST(LoadRun, OurOwnOfEachSchema) {
   }
 }
 
+TEST(LoadRun, PointsOfASweepHaveItsLoads) {
+  const std::string points = R"(, "points": [{"scenario": "trace", "samples_per_s": 1, "load": 2},
+    {"scenario": "trace", "samples_per_s": 2, "load": 4.5}]})";
+  const auto rates = read(R"({"schema": "perfcast.bench.sweep/1", "by": "rate")" + points);
+  ASSERT_EQ(rates.size(), 2u);
+  EXPECT_EQ(rates[0].load, "2/s");
+  EXPECT_EQ(rates[1].load, "4.5/s");
+  EXPECT_EQ(read(R"({"schema": "perfcast.bench.sweep/1", "by": "concurrency")" + points)[0].load, "2 at once");
+}
+
+TEST(LoadRun, RunsWithoutFiguresAreLeftOut) {
+  const std::string none = R"({"completed": 0, "request_throughput": 0})";
+  const std::string some = R"({"completed": 1, "request_throughput": 3})";
+  std::vector<std::string> notes;
+  const auto runs = read_load_runs("[" + none + "," + some + "," + none + "]", "r.json", &notes);
+  ASSERT_TRUE(runs);
+  ASSERT_EQ(runs->size(), 1u);
+  EXPECT_EQ((*runs)[0].source, "r.json#2");
+  EXPECT_EQ((*runs)[0].requests_per_s, 3);
+  EXPECT_EQ(notes, (std::vector<std::string>{"r.json: 2 of its 3 runs left out, without a rate or a time"}));
+  EXPECT_EQ(code_of("[" + none + "," + none + "]"), "no-figures");
+}
+
 TEST(LoadRun, WhatIsUnknownIsNamed) {
   const auto unknown = read_load_runs(R"({"speed": 1, "colour": "red"})", "r.json");
   ASSERT_FALSE(unknown);

@@ -1,7 +1,9 @@
 #include "ai/system/http_system.h"
 
 #include <curl/curl.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <deque>
@@ -18,6 +20,7 @@ namespace perfcast::ai {
 namespace {
 
 constexpr long kStatusOk = 200;
+constexpr int64_t kOtherFiles = 64;  // of this process, beside connections
 constexpr size_t kMostErrorBytes = 4096;
 constexpr size_t kMostVectorBytes = size_t{64} << 20;  // of an answer with embeddings
 constexpr int64_t kLookForStallsEvery_ns = 200'000'000;
@@ -211,6 +214,7 @@ class CurlRequests final : public EndpointRequests {
       return;
     }
     drop_all();
+    bodies_.forget();
     const std::lock_guard guard(lock_);
     gives_up_ = false;
     given_up_.notify_all();
@@ -308,6 +312,24 @@ Status check_endpoint(const std::string& url) {
   if (is_known && curl_url_set(parts.get(), CURLUPART_URL, url.c_str(), 0) == CURLUE_OK) return {};
   return usage_error("bad-usage", "'" + printable(url) + "' is no address of a server", "--system",
                      "such as http://127.0.0.1:8000/v1/chat/completions");
+}
+
+Status make_room_for_connections(int64_t connections, int64_t files_each) {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
+  if (limit.rlim_cur < limit.rlim_max) {
+    const rlimit raised = {limit.rlim_max, limit.rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  }
+  const auto needed = static_cast<rlim_t>(connections * files_each + kOtherFiles);
+  if (needed <= limit.rlim_cur) return {};
+  const int64_t most = std::max<int64_t>((static_cast<int64_t>(limit.rlim_cur) - kOtherFiles) / files_each, 1);
+  return usage_error(
+      "bad-usage",
+      std::to_string(connections) + " connections need " + std::to_string(needed) +
+          " open files, and the limit here is " + std::to_string(limit.rlim_cur),
+      "--connections",
+      "at most " + std::to_string(most) + " for --connections and --concurrency, or a higher limit: ulimit -n");
 }
 
 HttpSystem::HttpSystem(HttpSystemOptions options) : options_(std::move(options)), bodies_(options_) {}

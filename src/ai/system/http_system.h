@@ -19,6 +19,10 @@ namespace perfcast::ai {
 // "bad-usage" where the address is none of http:// or https://.
 Status check_endpoint(const std::string& url);
 
+// So many connections, each with so many descriptors of this process: raises the soft limit of open files to the hard
+// one. "bad-usage" where that isn't enough.
+Status make_room_for_connections(int64_t connections, int64_t files_each);
+
 // Prompts from lines of JSON: a text, or an object with "prompt" or, where they are for chat completions, "messages".
 // At most 1,000,000 lines and 256 MiB.
 Result<std::vector<std::string>> read_prompts(const std::string& path, bool chat);

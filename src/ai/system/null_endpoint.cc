@@ -27,6 +27,8 @@ namespace perfcast::ai {
 namespace {
 
 constexpr int64_t kMostPieces = 100'000;
+constexpr double kLongestGap_s = 3600;
+constexpr int kDeafForMs = 100;
 constexpr size_t kLargestRequest = size_t{16} << 20;
 constexpr int kBacklog = 1024, kSendLimitMs = 1000;
 constexpr size_t kRequestChunk = 65536;
@@ -77,7 +79,12 @@ class NullServer {
     for (const int descriptor : {listener_, wake_, timer_}) watch(descriptor);
     std::array<epoll_event, 256> events;
     while (!stop.stop_requested()) {
-      const int count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), -1);
+      const int count =
+          epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), listens_at_ns_ != 0 ? kDeafForMs : -1);
+      if (listens_at_ns_ != 0 && steady_ns() >= listens_at_ns_) {
+        listens_at_ns_ = 0;
+        watch(listener_);
+      }
       for (int i = 0; i < count; ++i) {
         const int descriptor = events[static_cast<size_t>(i)].data.fd;
         if (descriptor == listener_) {
@@ -112,7 +119,14 @@ class NullServer {
   void accept_all() {
     for (;;) {
       const int descriptor = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-      if (descriptor < 0) return;
+      if (descriptor < 0) {
+        // It would be called again at once, with no descriptor to spare: listens on a moment later.
+        if (errno == EMFILE || errno == ENFILE) {
+          epoll_ctl(epoll_, EPOLL_CTL_DEL, listener_, nullptr);
+          listens_at_ns_ = steady_ns() + int64_t{kDeafForMs} * 1'000'000;
+        }
+        return;
+      }
       const int yes = 1;
       setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
       connections_[descriptor].number = ++accepted_;
@@ -224,6 +238,7 @@ class NullServer {
   std::unordered_map<int, Connection> connections_;
   std::priority_queue<Due> due_;
   uint64_t accepted_ = 0;
+  int64_t listens_at_ns_ = 0;  // again; 0: it listens
 };
 
 // Both ends of a run.
@@ -266,6 +281,10 @@ Result<NullEndpointOptions> parse_null_endpoint(std::string_view text, const std
   if (parts.size() == 1) return options;
   const auto gap_s = parse_duration_s(parts[1], where);
   if (!gap_s) return gap_s.error();
+  if (*gap_s > kLongestGap_s) {
+    return usage_error("bad-usage", "'" + printable(parts[1]) + "' is too long from one piece to the next", where,
+                       "a gap of at most 3600s, such as null-endpoint:20,10ms");
+  }
   options.gap_s = *gap_s;
   return options;
 }

@@ -2,6 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+#include <thread>
 
 #include "ai/load/load_generator.h"
 #include "ai/load/load_summary.h"
@@ -62,15 +71,54 @@ TEST(NullEndpoint, AllInterfacesAndManyClients) {
   }
 }
 
+TEST(NullEndpoint, WaitsWithoutFilesAndGoesOn) {
+  auto endpoint = NullEndpoint::start({1, 0});
+  ASSERT_TRUE(endpoint);
+  const std::string url = (*endpoint)->address();
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(std::stoi(url.substr(url.rfind(':') + 1))));
+  const auto connected = [&] {
+    const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? client : -1;
+  };
+  const auto is_answered = [](int client) {
+    const std::string request = "POST /v1/completions HTTP/1.1\r\nContent-Length: 0\r\n\r\n";
+    pollfd ready = {client, POLLIN, 0};
+    return send(client, request.data(), request.size(), MSG_NOSIGNAL) > 0 && poll(&ready, 1, 5000) == 1;
+  };
+  const int first = connected();
+  ASSERT_TRUE(is_answered(first));  // the endpoint has all files of its own
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int probe = dup(first);
+  ::close(probe);
+  const rlimit one_more = {static_cast<rlim_t>(probe) + 1, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &one_more), 0);
+  const auto cpu_s = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
+  const double began_s = cpu_s();
+  const int client = connected();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const double used_s = cpu_s() - began_s;
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_LT(used_s, 0.1);
+  EXPECT_TRUE(is_answered(client));
+  ::close(client);
+  ::close(first);
+}
+
 TEST(NullEndpoint, FormsAreRead) {
   EXPECT_EQ(parse_null_endpoint("null-endpoint", "")->pieces, 16);
   const auto read = parse_null_endpoint("null-endpoint:20,10ms", "");
   ASSERT_TRUE(read);
   EXPECT_EQ(read->pieces, 20);
   EXPECT_DOUBLE_EQ(read->gap_s, 0.01);
+  EXPECT_EQ(parse_null_endpoint("null-endpoint:3,3600s", "")->gap_s, 3600);
   EXPECT_DOUBLE_EQ(read->answer_s(), 0.19);
-  for (const char* const text : {"null-endpoint:", "null-endpoint:0", "null-endpoint:x", "null-endpoint:3,",
-                                 "null-endpoint:3,1s,2", "null-endpoint:3,ten"}) {
+  for (const char* const text :
+       {"null-endpoint:", "null-endpoint:0", "null-endpoint:x", "null-endpoint:3,", "null-endpoint:3,1s,2",
+        "null-endpoint:3,ten", "null-endpoint:3,1e12s", "null-endpoint:3,3601s"}) {
     const auto refused = parse_null_endpoint(text, "--system");
     ASSERT_FALSE(refused) << text;
     EXPECT_EQ(refused.error().code, "bad-usage");

@@ -88,9 +88,9 @@ RequestBodies::RequestBodies(const HttpSystemOptions& options)
     return;
   }
   members_ = members_of(options, embedding_);
-  goes_on_.resize(trace_->requests.size());
+  followers_.resize(trace_->requests.size());
   for (const ServingRequest& request : trace_->requests) {
-    if (request.after >= 0) goes_on_[static_cast<size_t>(request.after)] = true;
+    if (request.after >= 0) ++followers_[static_cast<size_t>(request.after)];
   }
 }
 
@@ -114,6 +114,23 @@ std::string RequestBodies::turn_words(const ServingRequest& request, uint32_t in
   return words_of((kOwnWords + index) ^ seed_, fresh > 0 ? fresh : request.prompt_tokens);
 }
 
+// What was said before a turn: the oldest answer that this follower hasn't taken.
+std::string RequestBodies::take_said(uint32_t follower, uint32_t before) {
+  const auto found = said_.find(before);
+  if (found == said_.end()) return "";
+  std::deque<Said>& answers = found->second;
+  const auto said = std::find_if(answers.begin(), answers.end(), [&](const Said& each) {
+    return std::find(each.taken_by.begin(), each.taken_by.end(), follower) == each.taken_by.end();
+  });
+  if (said == answers.end()) return "";
+  said->taken_by.push_back(follower);
+  if (said->taken_by.size() < followers_[before]) return said->text;
+  std::string text = std::move(said->text);
+  answers.erase(said);
+  if (answers.empty()) said_.erase(found);
+  return text;
+}
+
 RequestBodies::Body RequestBodies::body_of(uint32_t index) {
   Body body;
   if (!trace_) {
@@ -123,14 +140,8 @@ RequestBodies::Body RequestBodies::body_of(uint32_t index) {
   const size_t at = index % trace_->requests.size();
   const ServingRequest& request = trace_->requests[at];
   const bool is_turn = request.after >= 0;
-  std::string before;
-  if (is_turn) {
-    if (const auto found = said_.find(static_cast<uint32_t>(request.after)); found != said_.end()) {
-      before = std::move(found->second);
-      said_.erase(found);
-    }
-  }
   const auto number = static_cast<uint32_t>(at);
+  const std::string before = is_turn ? take_said(number, static_cast<uint32_t>(request.after)) : "";
   const std::string own = is_turn ? turn_words(request, number) : prompt_words(request, number);
   std::string content;
   if (embedding_) {
@@ -145,15 +156,15 @@ RequestBodies::Body RequestBodies::body_of(uint32_t index) {
     body.text = R"("prompt":)" + json_text(content);
   }
   body.text = members_ + R"("max_tokens":)" + std::to_string(request.output_tokens) + "," + body.text + "}";
-  if (goes_on_[at]) body.said = std::move(content);
+  if (followers_[at] > 0) body.said = std::move(content);
   return body;
 }
 
 void RequestBodies::answered(uint32_t index, const Body& body, const std::string& answer) {
   if (!trace_ || embedding_) return;
   const auto at = static_cast<uint32_t>(index % trace_->requests.size());
-  if (!goes_on_[at]) return;
-  said_[at] = chat_ ? body.said + "," + message_json("assistant", answer) : body.said + "\n" + answer;
+  if (followers_[at] == 0) return;
+  said_[at].push_back({chat_ ? body.said + "," + message_json("assistant", answer) : body.said + "\n" + answer, {}});
 }
 
 }  // namespace perfcast::ai

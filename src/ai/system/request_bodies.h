@@ -7,6 +7,7 @@
 // conversation begins with what was said before it, the server's own answers included.
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -58,16 +59,25 @@ class RequestBodies {
   Body body_of(uint32_t index);
   // What a request was answered, for the turn that follows it.
   void answered(uint32_t index, const Body& body, const std::string& answer);
+  // A run has ended: the turns that would follow its answers don't come.
+  void forget() { said_.clear(); }
 
  private:
+  // The same request may run several times at once, and several may follow it: an answer is kept until each follower
+  // has taken it.
+  struct Said {
+    std::string text;
+    std::vector<uint32_t> taken_by;
+  };
+  std::string take_said(uint32_t follower, uint32_t before);
   std::string prompt_words(const ServingRequest& request, uint32_t index) const;
   std::string turn_words(const ServingRequest& request, uint32_t index) const;
 
   std::vector<std::string> bodies_;
   std::shared_ptr<const ServingTrace> trace_;
-  std::vector<bool> goes_on_;                       // requests that a turn follows
-  std::unordered_map<uint32_t, std::string> said_;  // by the request that a turn follows
-  std::string members_;                             // of each body, with a comma behind
+  std::vector<uint32_t> followers_;                      // of each request: turns that follow it
+  std::unordered_map<uint32_t, std::deque<Said>> said_;  // by the request that a turn follows; the oldest first
+  std::string members_;                                  // of each body, with a comma behind
   uint64_t seed_;
   bool chat_, embedding_;
 };

@@ -58,6 +58,35 @@ TEST(RequestBodies, TurnsHoldWhatTheServerSaid) {
   EXPECT_EQ(parsed(bodies.body_of(5)), other);  // modulo the requests
 }
 
+std::string said_in(const Json& request) { return request["messages"][1]["content"]; }
+
+TEST(RequestBodies, ClientsInOneConversationKeepTheirAnswers) {
+  RequestBodies bodies(with_trace("http://h/v1/chat/completions", conversation()));
+  const auto first = bodies.body_of(0), second = bodies.body_of(3);
+  bodies.answered(0, first, "one");
+  bodies.answered(3, second, "two");
+  EXPECT_EQ(said_in(parsed(bodies.body_of(1))), "one");
+  EXPECT_EQ(said_in(parsed(bodies.body_of(4))), "two");
+  EXPECT_EQ(parsed(bodies.body_of(1))["messages"].size(), 1u);  // each is taken once
+  bodies.answered(0, first, "three");
+  bodies.forget();
+  EXPECT_EQ(parsed(bodies.body_of(1))["messages"].size(), 1u);
+}
+
+TEST(RequestBodies, EachOfTwoFollowersHasTheAnswer) {
+  ServingTrace fork = conversation();
+  fork.requests[2].after = 0;
+  RequestBodies bodies(with_trace("http://h/v1/chat/completions", fork));
+  const auto first = bodies.body_of(0);
+  bodies.answered(0, first, "one");
+  bodies.answered(0, first, "two");
+  EXPECT_EQ(said_in(parsed(bodies.body_of(1))), "one");
+  EXPECT_EQ(said_in(parsed(bodies.body_of(1))), "two");
+  EXPECT_EQ(said_in(parsed(bodies.body_of(2))), "one");
+  EXPECT_EQ(said_in(parsed(bodies.body_of(2))), "two");
+  EXPECT_EQ(parsed(bodies.body_of(2))["messages"].size(), 1u);
+}
+
 TEST(RequestBodies, CompletionsHoldItAsText) {
   RequestBodies bodies(with_trace("http://h/v1/completions", conversation()));
   const auto first = bodies.body_of(0);

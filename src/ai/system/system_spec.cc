@@ -1,5 +1,7 @@
 #include "ai/system/system_spec.h"
 
+#include <algorithm>
+
 #include "ai/system/http_system.h"
 #include "ai/system/mlp_system.h"
 #include "ai/system/null_endpoint.h"
@@ -13,11 +15,28 @@ namespace {
 
 using System = std::unique_ptr<SystemUnderTest>;
 
+// Of a trace: its words are some 25 MB of a request.
+constexpr int64_t kMostPromptTokens = 4'000'000;
+
 std::string kind_of(const SystemSpec& spec) { return spec.name.substr(0, spec.name.find(':')); }
+
+Status check_prompts(const ServingTrace& trace) {
+  const auto found = std::find_if(trace.requests.begin(), trace.requests.end(), [](const ServingRequest& request) {
+    return request.prompt_tokens > kMostPromptTokens;
+  });
+  if (found == trace.requests.end()) return {};
+  return usage_error("bad-usage",
+                     "request " + std::to_string(found - trace.requests.begin() + 1) + " has a prompt of " +
+                         std::to_string(found->prompt_tokens) + " tokens, too many to send",
+                     "--trace", "prompts of at most " + std::to_string(kMostPromptTokens) + " tokens");
+}
 
 Result<System> make_endpoint(const SystemSpec& spec) {
   const bool is_null = kind_of(spec) == "null-endpoint";
   if (const Status valid = check_endpoint(spec.name); !is_null && !valid) return valid.error();
+  if (const Status valid = spec.trace ? check_prompts(*spec.trace) : Status(); !valid) return valid.error();
+  // Both ends of a connection to the null endpoint are here.
+  if (const Status fits = make_room_for_connections(spec.most_connections, is_null ? 2 : 1); !fits) return fits.error();
   HttpSystemOptions options;
   options.url = spec.name;
   options.model = spec.model;

@@ -134,9 +134,8 @@ class BenchRun {
     }
     arguments_.system.trace = clients_.trace;
     // A client that waits for a connection of its own measures itself.
-    const double most = clients_.by_rate ? 0 : clients_.loads.back().load;
-    if (!given("--connections")) {
-      arguments_.system.most_connections = std::max(arguments_.system.most_connections, static_cast<int64_t>(most));
+    if (clients_.loads.back().scenario == ai::LoadScenario::kConcurrency && !given("--connections")) {
+      arguments_.system.most_connections = static_cast<int64_t>(clients_.loads.back().load);
     }
     for (const std::string& note : clients_.notes) {
       if (!options_.quiet) std::fprintf(stderr, "note: %s\n", printable(note).c_str());

@@ -25,6 +25,10 @@ Result<std::vector<double>> loads_of(const std::vector<std::string>& given, cons
   const double most = whole ? kMostClients : kMostRate;
   std::vector<double> loads;
   std::vector<std::string> words = list_of(given);
+  if (words.empty() && !given.empty()) {
+    return usage_error("bad-usage", whole ? "no number of clients" : "no rate", option,
+                       "one number at least, as in 1,2,4,8");
+  }
   const bool goes_on = !words.empty() && (words.back() == "..." || words.back() == "\xE2\x80\xA6");
   if (goes_on) words.pop_back();
   for (const std::string& word : words) {

@@ -24,7 +24,7 @@ int run_compare(const std::vector<std::string>& files, const CommonOptions& opti
   for (const std::string& path : files) {
     const auto text = read_file(path, kLargestResultBytes);
     if (!text) return report_error(as_named_file(text.error(), true), options);
-    auto runs = ai::read_load_runs(*text, path);
+    auto runs = ai::read_load_runs(*text, path, &report.notes);
     if (!runs) {
       if (!first) first = runs.error();
       report.unread.push_back({path, runs.error().message});
