@@ -101,17 +101,19 @@ std::string added_text(const LatencySummary& added) {
 
 Json overhead_json(const ClientOverhead& overhead) {
   Json json{{"requests_per_s", overhead.rate_per_s}, {"pieces", overhead.pieces}, {"gap_s", overhead.gap_s}};
+  if (overhead.is_lighter) json["lighter_than_run"] = true;
   put_times(json, "first_token_ns", overhead.first_token);
   put_times(json, "latency_ns", overhead.latency);
   return json;
 }
 
 std::string overhead_text(const ClientOverhead& overhead) {
-  std::string text = "adds at most " + added_text(overhead.first_token) + " to a first token and " +
-                     added_text(overhead.latency) +
+  std::string text = (overhead.is_lighter ? "adds about " : "adds at most ") + added_text(overhead.first_token) +
+                     " to a first token and " + added_text(overhead.latency) +
                      " to a latency, measured on an endpoint without work: " + human_number(overhead.rate_per_s) +
                      " requests/s, " + std::to_string(overhead.pieces) + " pieces";
   if (overhead.gap_s > 0) text += " " + human_seconds(overhead.gap_s) + " apart";
+  if (overhead.is_lighter) text += " (less load than the run)";
   return text;
 }
 

@@ -79,6 +79,7 @@ struct ClientOverhead {
   double rate_per_s = 0;  // requests
   int64_t pieces = 0;     // of each answer, so far apart
   double gap_s = 0;
+  bool is_lighter = false;              // than the run's load: no upper bound then
   LatencySummary first_token, latency;  // beyond what the endpoint takes by design
 };
 

@@ -39,9 +39,13 @@ OverheadRequest overhead_request_of(const BenchReport& report) {
                                             : static_cast<double>(request.pieces);
   const double most = std::min<double>(kMostPieces, kMostPiecesPerSecond / request.rate_per_s);
   request.pieces = std::max<int64_t>(std::llround(std::min(tokens, most)), 1);
+  request.is_lighter = report.summary.samples_per_s > kMostRate || tokens > most;
   if (report.summary.tpot.count > 0) request.gap_s = static_cast<double>(report.summary.tpot.p50) * 1e-9;
   if (request.pieces > 1) {
-    request.gap_s = std::min(request.gap_s, kLongestAnswer_s / static_cast<double>(request.pieces - 1));
+    const double longest_s = kLongestAnswer_s / static_cast<double>(request.pieces - 1);
+    // Shorter answers are fewer at once.
+    if (request.gap_s > longest_s) request.is_lighter = true;
+    request.gap_s = std::min(request.gap_s, longest_s);
   }
   return request;
 }
@@ -79,7 +83,9 @@ Result<ClientOverhead> measure_overhead(const OverheadRequest& request) {
     return environment_error("overhead-failed", "the null endpoint was not measured: " + why, "null-endpoint",
                              "a machine with a core for the endpoint");
   }
-  return overhead_of(*result, request.rate_per_s, request.pieces, request.gap_s);
+  ClientOverhead overhead = overhead_of(*result, request.rate_per_s, request.pieces, request.gap_s);
+  overhead.is_lighter = request.is_lighter;
+  return overhead;
 }
 
 }  // namespace perfcast::ai

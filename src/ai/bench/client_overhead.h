@@ -1,7 +1,7 @@
 #pragma once
 // What this client adds to the times that it measures: the same client against an endpoint of this machine that has no
-// work to do (null_endpoint.h). It is an upper bound, for that endpoint's own delays and the loopback network are in
-// it.
+// work to do (null_endpoint.h). It is an upper bound where the load is that of the run, for that endpoint's own delays
+// and the loopback network are in it.
 
 #include <cstdint>
 #include <functional>
@@ -16,6 +16,7 @@ struct OverheadRequest {
   int64_t pieces = 16;      // of each answer
   double gap_s = 0.01;      // from one piece to the next
   double seconds_s = 1;     // how long requests come
+  bool is_lighter = false;  // than the run that it stands for
   std::function<bool()> is_interrupted;
 };
 

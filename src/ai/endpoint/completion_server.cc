@@ -55,13 +55,13 @@ CompletionServer::~CompletionServer() {
   steps_.join();
 }
 
-void CompletionServer::drain(double most_s) {
+bool CompletionServer::drain(double most_s) {
   server_->post([this] {
     server_->stop_listening();
     is_draining_ = true;
   });
   std::unique_lock lock(lock_);
-  changed_.wait_for(lock, std::chrono::duration<double>(most_s), [this] { return open_ == 0; });
+  return changed_.wait_for(lock, std::chrono::duration<double>(most_s), [this] { return open_ == 0; });
 }
 
 void CompletionServer::refuse(uint64_t exchange, const Error& error) {
@@ -138,9 +138,13 @@ void CompletionServer::send(const std::vector<Made>& made) {
 }
 
 // A stream that has begun can only break off.
-void CompletionServer::fail_all(const Error& error) {
-  for (const auto& [exchange, answer] : std::exchange(answers_, {})) {
-    if (answer.is_stream()) {
+void CompletionServer::fail(const std::vector<uint64_t>& exchanges, const Error& error) {
+  size_t ended = 0;
+  for (const uint64_t exchange : exchanges) {
+    const auto answer = answers_.extract(exchange);
+    if (answer.empty()) continue;
+    ++ended;
+    if (answer.mapped().is_stream()) {
       server_->write(exchange, "data: " + error_body(error) + "\n\n");
       server_->end(exchange);
     } else {
@@ -148,7 +152,7 @@ void CompletionServer::fail_all(const Error& error) {
     }
   }
   const std::lock_guard guard(lock_);
-  open_ = 0;
+  open_ -= ended;
   changed_.notify_all();
 }
 
@@ -192,9 +196,11 @@ void CompletionServer::run_steps(const std::stop_token& stop) {
       return true;
     });
     if (!done) {
+      // Requests that come from now on are none of these.
+      std::vector<uint64_t> failed;
+      for (const auto& [number, running] : std::exchange(running_, {})) failed.push_back(running.exchange);
       queue_.clear();
-      running_.clear();
-      server_->post([this, error = done.error()] { fail_all(error); });
+      server_->post([this, failed = std::move(failed), error = done.error()] { fail(failed, error); });
       continue;
     }
     if (!made.empty()) server_->post([this, made = std::move(made)] { send(made); });

@@ -40,8 +40,8 @@ class CompletionServer final : private HttpHandler {
 
   int port() const { return server_->port(); }
   const ServedModel& model() const { return model_; }
-  // Takes no further request, and waits until what is under way has been answered, at most so long.
-  void drain(double most_s);
+  // Takes no further request, and waits until what is under way has been answered, at most so long. Whether it has.
+  bool drain(double most_s);
 
  private:
   struct Job {
@@ -67,7 +67,7 @@ class CompletionServer final : private HttpHandler {
   void complete(uint64_t exchange, const HttpRequest& request, bool is_chat);
   void refuse(uint64_t exchange, const Error& error);
   void send(const std::vector<Made>& made);
-  void fail_all(const Error& error);
+  void fail(const std::vector<uint64_t>& exchanges, const Error& error);
 
   // On the thread of steps.
   void run_steps(const std::stop_token& stop);

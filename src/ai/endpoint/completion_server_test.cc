@@ -123,12 +123,19 @@ TEST(CompletionServer, WhoLeavesMakesRoomForOthers) {
 }
 
 TEST(CompletionServer, AnswersUnderWayAreFinishedBeforeItEnds) {
-  auto server = started();
-  HttpTestClient client(server->port());
-  client.send(request_of("POST", "/v1/completions", R"({"prompt": "a", "max_tokens": 60, "stream": true})"));
+  auto server = started(3, 5000);
+  HttpTestClient client(server->port()), late(server->port());
+  late.send("GET /health HTTP/1.1\r\n\r\n");
+  EXPECT_NE(late.receive("\"ok\"}").find(" 200 "), std::string::npos);
+  client.send(request_of("POST", "/v1/completions", R"({"prompt": "a", "max_tokens": 4500, "stream": true})"));
   std::string answer = client.receive("data: ");
-  server->drain(20);
-  answer += client.receive("[DONE]");
+  std::thread reader([&] { answer += client.receive(); });
+  EXPECT_FALSE(server->drain(0));
+  late.send(request_of("POST", "/v1/completions", R"({"prompt": "a", "max_tokens": 2})"));
+  EXPECT_EQ(late.receive().substr(9, 3), "503");
+  EXPECT_TRUE(server->drain(20));
+  server.reset();
+  reader.join();
   EXPECT_NE(answer.find("[DONE]"), std::string::npos);
 }
 

@@ -60,11 +60,12 @@ int CurlLoop::take_timer(CURLM* /*multi*/, long timeout_ms, void* loop) {
   return 0;
 }
 
-void CurlLoop::run_timer() {
-  if (timer_ns_ < 0 || steady_ns() < timer_ns_) return;
+bool CurlLoop::run_timer() {
+  if (timer_ns_ < 0 || steady_ns() < timer_ns_) return false;
   timer_ns_ = -1;
   int running = 0;
   curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
+  return true;
 }
 
 int CurlLoop::wait_ms() const {
@@ -77,8 +78,9 @@ void CurlLoop::run(const std::stop_token& stop, const std::function<void()>& tur
   std::array<epoll_event, 256> events;
   while (!stop.stop_requested()) {
     turn();
-    run_timer();
-    const int count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), wait_ms());
+    // A transfer may have ended in it: the next turn is to see that at once.
+    const int most_ms = run_timer() ? 0 : wait_ms();
+    const int count = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), most_ms);
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<size_t>(i)];
       if (event.data.fd == wake_) {

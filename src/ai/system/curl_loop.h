@@ -25,7 +25,7 @@ class CurlLoop {
  private:
   static int take_socket(CURL* easy, curl_socket_t socket, int what, void* loop, void* known);
   static int take_timer(CURLM* multi, long timeout_ms, void* loop);
-  void run_timer();
+  bool run_timer();  // whether libcurl was called
   int wait_ms() const;
 
   CURLM* multi_;

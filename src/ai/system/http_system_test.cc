@@ -6,8 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "ai/load/load_generator.h"
 #include "ai/load/load_summary.h"
+#include "base/http/testing/http_client.h"
 #include "base/json.h"
 #include "base/process/program_inspector.h"
 #include "base/process/spawn.h"
@@ -211,6 +214,8 @@ TEST_F(Endpoint, EmbeddingsHaveNoTokens) {
   EXPECT_EQ(result.prompt_tokens, 12 * 7);
 }
 
+std::string words_of_user(const Json& bodies, size_t request) { return bodies[request]["messages"][0]["content"]; }
+
 // What the server said is in the next turn, which comes when it has ended.
 TEST_F(Endpoint, ConversationsGoOn) {
   ServingTrace trace;
@@ -225,7 +230,7 @@ TEST_F(Endpoint, ConversationsGoOn) {
   settings_.scenario = LoadScenario::kTrace;
   settings_.plan = plan;
   settings_.loaded_samples = settings_.total_samples = 6;
-  HttpSystemOptions options = options_of("/slow/v1/chat/completions");
+  HttpSystemOptions options = options_of("/talk/v1/chat/completions");
   options.trace = std::make_shared<const ServingTrace>(trace);
   HttpSystem system(options);
   const auto result = run_load(settings_, system);
@@ -233,6 +238,34 @@ TEST_F(Endpoint, ConversationsGoOn) {
   EXPECT_THAT(result->faults, IsEmpty());
   EXPECT_EQ(result->answered, 6);
   EXPECT_GE(result->end_ns, 340'000'000);  // three turns of 100 ms, 20 ms apart
+  HttpTestClient client(std::stoi(port_));
+  client.send("GET /talk HTTP/1.1\r\nConnection: close\r\n\r\n");
+  const std::string answer = client.receive();
+  const auto bodies = parse_json(answer.substr(std::min(answer.size(), answer.find("\r\n\r\n") + 4)), "bodies");
+  ASSERT_TRUE(bodies) << answer;
+  // Of each turn what was said before, by whom.
+  const std::string first = words_of_user(*bodies, 0), other = words_of_user(*bodies, 1);
+  EXPECT_NE(first, other);
+  std::vector<int> turns(3, 0);
+  for (const Json& body : *bodies) {
+    const Json& messages = body["messages"];
+    ASSERT_EQ(messages.size() % 2, 1u) << body;
+    ASSERT_LE(messages.size(), 5u) << body;
+    ++turns[messages.size() / 2];
+    EXPECT_THAT(messages[0]["content"].get<std::string>(), testing::AnyOf(first, other));
+    for (size_t i = 0; i < messages.size(); ++i) {
+      EXPECT_EQ(messages[i]["role"], i % 2 == 0 ? "user" : "assistant");
+      if (i % 2 == 0) continue;
+      EXPECT_EQ(messages[i]["content"], " word0 word1 word2 word3 word4");
+    }
+    if (messages.size() < 5) continue;
+    const auto is_start = [&messages](const Json& earlier) {
+      const Json& said = earlier["messages"];
+      return said.size() == 3 && std::equal(said.begin(), said.end(), messages.begin());
+    };
+    EXPECT_EQ(std::count_if(bodies->begin(), bodies->end(), is_start), 1) << body;
+  }
+  EXPECT_THAT(turns, testing::Each(2));
 }
 
 TEST_F(Endpoint, NobodyThereIsAnError) {

@@ -113,23 +113,30 @@ bool HttpRequestReader::read_field(std::string_view line, Head& head, std::optio
   return true;
 }
 
+// What is taken goes away once it is more than the rest: many small requests in a row would else move it each time.
+void HttpRequestReader::take(size_t bytes) {
+  taken_ += bytes;
+  searched_ = 0;
+  if (taken_ <= bytes_.size() / 2) return;
+  bytes_.erase(0, taken_);
+  taken_ = 0;
+}
+
 bool HttpRequestReader::read_head() {
   // Empty lines before a request are to be passed over.
   size_t blank = 0;
-  while (bytes_.compare(blank, kEndOfLine.size(), kEndOfLine) == 0) blank += kEndOfLine.size();
-  if (blank > 0) {
-    bytes_.erase(0, blank);
-    searched_ = 0;
-  }
-  const size_t end = bytes_.find(kEndOfHead, searched_);
-  if (std::min(end, bytes_.size()) > limits_.head_bytes) return fail(431, "the head of the request is too long");
-  if (end == std::string::npos) {
-    searched_ = bytes_.size() >= kEndOfHead.size() ? bytes_.size() - kEndOfHead.size() + 1 : 0;
+  while (rest().substr(blank).starts_with(kEndOfLine)) blank += kEndOfLine.size();
+  if (blank > 0) take(blank);
+  const std::string_view bytes = rest();
+  const size_t end = bytes.find(kEndOfHead, searched_);
+  if (std::min(end, bytes.size()) > limits_.head_bytes) return fail(431, "the head of the request is too long");
+  if (end == std::string_view::npos) {
+    searched_ = bytes.size() >= kEndOfHead.size() ? bytes.size() - kEndOfHead.size() + 1 : 0;
     return false;
   }
   Head head;
   std::optional<size_t> length;
-  std::string_view lines = std::string_view(bytes_).substr(0, end);
+  std::string_view lines = bytes.substr(0, end);
   for (bool first = true; first || !lines.empty(); first = false) {
     const size_t line_end = std::min(lines.find(kEndOfLine), lines.size());
     const std::string_view line = lines.substr(0, line_end);
@@ -140,18 +147,17 @@ bool HttpRequestReader::read_head() {
   if (head.body_bytes > limits_.body_bytes) {
     return fail(413, "the body is longer than " + std::to_string(limits_.body_bytes) + " bytes");
   }
-  bytes_.erase(0, end + kEndOfHead.size());
-  searched_ = 0;
+  take(end + kEndOfHead.size());
   head_ = std::move(head);
   return true;
 }
 
 std::optional<HttpRequest> HttpRequestReader::next() {
   if (problem_ || (!head_ && !read_head())) return std::nullopt;
-  if (bytes_.size() < head_->body_bytes) return std::nullopt;
+  if (held_bytes() < head_->body_bytes) return std::nullopt;
   HttpRequest request = std::move(head_->request);
-  request.body = bytes_.substr(0, head_->body_bytes);
-  bytes_.erase(0, head_->body_bytes);
+  request.body = rest().substr(0, head_->body_bytes);
+  take(head_->body_bytes);
   head_.reset();
   return request;
 }

@@ -35,8 +35,8 @@ class HttpRequestReader {
   const std::optional<HttpProblem>& problem() const { return problem_; }
   // Whether the client waits for "100 Continue" before it sends the body of the request at hand. Says so once.
   bool wants_continue();
-  bool is_between_requests() const { return bytes_.empty() && !head_; }
-  size_t held_bytes() const { return bytes_.size(); }  // that no request was taken from yet
+  bool is_between_requests() const { return held_bytes() == 0 && !head_; }
+  size_t held_bytes() const { return bytes_.size() - taken_; }  // that no request was taken from yet
 
  private:
   struct Head {
@@ -44,6 +44,8 @@ class HttpRequestReader {
     size_t body_bytes = 0;
     bool expects_continue = false;
   };
+  std::string_view rest() const { return std::string_view(bytes_).substr(taken_); }
+  void take(size_t bytes);  // off the front of the rest
   bool read_head();
   bool read_request_line(std::string_view line, Head& head);
   bool read_field(std::string_view line, Head& head, std::optional<size_t>& length);
@@ -51,7 +53,8 @@ class HttpRequestReader {
 
   HttpLimits limits_;
   std::string bytes_;
-  size_t searched_ = 0;  // bytes in which no end of a head begins
+  size_t taken_ = 0;     // bytes that belong to earlier requests
+  size_t searched_ = 0;  // bytes of the rest in which no end of a head begins
   std::optional<Head> head_;
   std::optional<HttpProblem> problem_;
 };

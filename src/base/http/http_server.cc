@@ -29,6 +29,7 @@ namespace perfcast {
 namespace {
 
 constexpr uint64_t kListener = 0, kWaker = 1, kFirstConnection = 2;  // of what epoll waits for
+constexpr size_t kMostHeldBytes = size_t{64} << 10;                  // behind a request that is being answered
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 using Clock = std::chrono::steady_clock;
@@ -168,9 +169,9 @@ class HttpServer::Loop {
     uint64_t exchange = 0;  // 0: none is under way
     std::string unsent;
     bool keeps_alive = true, is_1_0 = false;
-    bool waits_to_write = false;
-    bool is_lost = false;    // nothing can be said to it any more
-    bool is_ending = false;  // closed when all is sent
+    uint32_t events = EPOLLIN;  // that are waited for
+    bool is_lost = false;       // nothing can be said to it any more
+    bool is_ending = false;     // closed when all is sent
     Clock::time_point active = Clock::now();
   };
 
@@ -260,13 +261,14 @@ class HttpServer::Loop {
     changed_.push_back(connection.name);
     if ((events & EPOLLOUT) != 0) send(connection, {});
     if ((events & ~static_cast<uint32_t>(EPOLLOUT)) == 0) return;
+    if ((connection.events & EPOLLIN) == 0) {
+      connection.is_lost = true;
+      return;
+    }
     std::array<char, 65536> bytes;
     const ssize_t count = ::recv(connection.socket.get(), bytes.data(), bytes.size(), 0);
     if (count > 0 && !connection.is_ending) {
       connection.reader.add({bytes.data(), static_cast<size_t>(count)});
-      // Bytes behind a request that is being answered are kept, as many as one more may have.
-      const size_t most = options_.limits.head_bytes + options_.limits.body_bytes;
-      if (connection.exchange != 0 && connection.reader.held_bytes() > most) connection.is_lost = true;
     } else if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) {
       connection.is_lost = true;
     }
@@ -285,12 +287,15 @@ class HttpServer::Loop {
         exchanges_.erase(exchange);
         connections_.erase(found);
         if (exchange != 0) handler_.on_gone(exchange);
-      } else if (connection.is_ending) {
+        continue;
+      }
+      if (connection.is_ending) {
         // Closed at once, an answer to a client that still sends would be lost: it closes first.
         if (connection.unsent.empty()) ::shutdown(connection.socket.get(), SHUT_WR);
       } else if (connection.exchange == 0) {
         take_request(connection);
       }
+      if (!connection.is_lost) watch_what_matters(connection);
     }
   }
 
@@ -342,12 +347,16 @@ class HttpServer::Loop {
       connection.unsent = all.substr(sent);
     }
     if (connection.unsent.size() > options_.most_unsent_bytes) connection.is_lost = true;
-    const bool waits = !connection.unsent.empty();
-    if (waits != connection.waits_to_write) {
-      connection.waits_to_write = waits;
-      watch(EPOLL_CTL_MOD, connection.socket.get(), EPOLLIN | (waits ? EPOLLOUT : 0U), connection.name);
-    }
+    watch_what_matters(connection);
     if (connection.is_lost || connection.is_ending) changed_.push_back(connection.name);
+  }
+
+  // A client that sends on while it is answered waits, once enough is held; only its end is of interest then.
+  void watch_what_matters(Connection& connection) {
+    const bool is_full = connection.exchange != 0 && connection.reader.held_bytes() >= kMostHeldBytes;
+    const uint32_t events = (is_full ? EPOLLRDHUP : EPOLLIN) | (connection.unsent.empty() ? 0U : EPOLLOUT);
+    if (events == std::exchange(connection.events, events)) return;
+    watch(EPOLL_CTL_MOD, connection.socket.get(), events, connection.name);
   }
 
   Connection* of_exchange(uint64_t exchange) const {

@@ -12,7 +12,7 @@
 namespace perfcast {
 namespace {
 
-// Answers with the body that it got; "/stream" in two pieces; "/never" not at all.
+// Answers with the body that it got; "/stream" in two pieces; "/never" not at all; "/later" when the test says so.
 class Echo : public HttpHandler {
  public:
   explicit Echo(HttpServerOptions options = {}) {
@@ -23,6 +23,11 @@ class Echo : public HttpHandler {
   }
   void on_request(uint64_t exchange, HttpRequest request) override {
     if (request.path == "/never") return;
+    if (request.path == "/later") {
+      const std::lock_guard guard(lock);
+      later = exchange;
+      return changed.notify_all();
+    }
     if (request.path == "/stream") {
       server->begin_stream(exchange, "text/plain");
       server->write(exchange, "hello ");
@@ -49,9 +54,15 @@ class Echo : public HttpHandler {
     return gone;
   }
 
+  void answer_later() {
+    std::unique_lock guard(lock);
+    ASSERT_TRUE(changed.wait_for(guard, std::chrono::seconds(10), [this] { return later != 0; }));
+    server->post([this, exchange = later] { server->answer(exchange, 200, "text/plain", "late"); });
+  }
+
   std::mutex lock;
   std::condition_variable changed;
-  uint64_t gone = 0;
+  uint64_t gone = 0, later = 0;
   std::unique_ptr<HttpServer> server;  // the last: it uses all others
 };
 
@@ -84,6 +95,40 @@ TEST(HttpServer, TellsWhenAClientLeaves) {
   client.send("GET /never HTTP/1.1\r\n\r\n");
   client.close();
   EXPECT_EQ(echo.wait_for_gone(), 1u);
+}
+
+TEST(HttpServer, TellsWhenAClientLeavesThatSentTooMuch) {
+  Echo echo;
+  HttpTestClient client(echo.server->port());
+  client.send("GET /never HTTP/1.1\r\n\r\n" + std::string(160 << 10, 'x'));
+  client.close();
+  EXPECT_EQ(echo.wait_for_gone(), 1u);
+}
+
+// More of them than the connection may hold, each of which would move the others.
+TEST(HttpServer, ManyRequestsInARowDelayNobodyElse) {
+  Echo echo;
+  HttpTestClient many(echo.server->port()), other(echo.server->port());
+  const std::string small = "GET / HTTP/1.1\r\n\r\n", answer = "HTTP/1.1 200 OK\r\n";
+  constexpr size_t kRequests = 120'000;
+  std::string requests = "POST /later HTTP/1.1\r\nContent-Length: 0\r\n\r\n";
+  for (size_t i = 1; i < kRequests; ++i) requests += small;
+  requests += "GET / HTTP/1.0\r\n\r\n";
+  std::thread sender([&] { many.send(requests); });
+  // Time for the server to take what it would.
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const auto begin = std::chrono::steady_clock::now();
+  echo.answer_later();
+  std::string answers;
+  std::thread receiver([&] { answers = many.receive(); });
+  other.send(small);
+  EXPECT_NE(other.receive("Content-Length: 0\r\n\r\n").find(answer), std::string::npos);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+  sender.join();
+  receiver.join();
+  size_t count = 0;
+  for (size_t at = 0; (at = answers.find(answer, at)) != std::string::npos; at += answer.size()) ++count;
+  EXPECT_EQ(count, kRequests + 1);
 }
 
 TEST(HttpServer, ClosesConnectionsThatSendNothing) {

@@ -25,7 +25,8 @@
 namespace perfcast::cli {
 namespace {
 
-constexpr double kMostDrain_s = 10;
+constexpr int kDrainSteps = 100;
+constexpr double kDrainStep_s = 0.1;
 
 struct ServeArguments {
   std::string model = "perfcast-15m", host = "127.0.0.1", calibrate;
@@ -151,18 +152,20 @@ class BenchServe {
                           with.threads == 1 ? "" : "s", url, with.slots, with.context);
     if (const int written = write_result(line, options_); written != kExitDone) return written;
     std::fflush(stdout);
-    wait_for_signal();
-    // A second signal doesn't wait for answers under way.
-    (*server)->drain(kMostDrain_s);
+    while (interrupting_signal() == 0) is_signalled(-1);
+    // A second signal doesn't wait for answers under way. What comes within a step is the first one: timeout(1) sends
+    // it twice.
+    bool is_drained = (*server)->drain(kDrainStep_s);
+    InterruptGuard::acknowledge();
+    for (int step = 1; step < kDrainSteps && !is_drained && !is_signalled(0); ++step) {
+      is_drained = (*server)->drain(kDrainStep_s);
+    }
     return kExitDone;
   }
 
-  static void wait_for_signal() {
-    while (interrupting_signal() == 0) {
-      pollfd signal = {InterruptGuard::descriptor(), POLLIN, 0};
-      ::poll(&signal, 1, -1);
-    }
-    InterruptGuard::acknowledge();
+  static bool is_signalled(int wait_ms) {
+    pollfd signal = {InterruptGuard::descriptor(), POLLIN, 0};
+    return ::poll(&signal, 1, wait_ms) > 0;
   }
 
   const ServeArguments& arguments_;

@@ -3,6 +3,7 @@
 
 /v1/completions, /v1/chat/completions   five pieces of text, then [DONE]; counts the requests it has seen
 /slow/...       the same, 20 ms before each piece
+/talk/...       as slow; GET /talk has the bodies of these requests
 /usage/...      with the server's own count of tokens, 9
 /late/...       as slow, then 300 ms until the reason, a count of 5 tokens and [DONE]
 /whole/...      one JSON answer, not streamed
@@ -26,7 +27,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = 'HTTP/1.1'
-    lock, seen = threading.Lock(), 0
+    lock, seen, talk = threading.Lock(), 0, []
 
     def log_message(self, *args):
         pass
@@ -57,6 +58,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header('Content-Length', str(len(data)))
         self.end_headers()
         self.wfile.write(data)
+
+    def do_GET(self):
+        with Handler.lock:
+            self.plain(200, Handler.talk)
 
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
@@ -94,11 +99,13 @@ class Handler(BaseHTTPRequestHandler):
             return None
         with Handler.lock:
             Handler.seen += 1
+            if mode == 'talk':
+                Handler.talk.append(request)
             stalls = mode == 'stall' and Handler.seen % 4 == 0
         for i in range(5):
             if i == 2 and stalls:
                 time.sleep(30)
-            if mode in ('slow', 'late'):
+            if mode in ('slow', 'late', 'talk'):
                 time.sleep(0.02)
             if i == 2 and mode == 'reset':
                 time.sleep(0.1)
