@@ -4,41 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <queue>
 #include <utility>
+
+#include "base/report/trace_lanes.h"
 
 namespace perfcast::ai {
 namespace {
 
 int64_t microseconds(double seconds) { return std::llround(seconds * 1e6); }
-
-// The lowest lane that is free from `start` on; starts must not decrease.
-class Lanes {
- public:
-  int64_t take(int64_t start, int64_t end) {
-    while (!busy_.empty() && busy_.top().first <= start) {
-      free_.push(busy_.top().second);
-      busy_.pop();
-    }
-    int64_t lane = count_;
-    if (free_.empty()) {
-      ++count_;
-    } else {
-      lane = free_.top();
-      free_.pop();
-    }
-    busy_.emplace(end, lane);
-    return lane;
-  }
-
- private:
-  template <typename T>
-  using Smallest = std::priority_queue<T, std::vector<T>, std::greater<>>;
-  Smallest<std::pair<int64_t, int64_t>> busy_;
-  Smallest<int64_t> free_;
-  int64_t count_ = 1;
-};
 
 }  // namespace
 
@@ -64,8 +37,8 @@ void ServingEvents::add(const ServingRow& row, const ServingTrace& trace, const 
   next_process_ += replicas + 1;
   std::stable_sort(shown.begin(), shown.end(),
                    [&](size_t a, size_t b) { return run.outcomes[a].scheduled_s < run.outcomes[b].scheduled_s; });
-  Lanes waiting;
-  std::vector<Lanes> running(static_cast<size_t>(replicas));
+  TraceLanes waiting;
+  std::vector<TraceLanes> running(static_cast<size_t>(replicas));
   std::vector<size_t> by_ready = shown;
   std::stable_sort(by_ready.begin(), by_ready.end(),
                    [&](size_t a, size_t b) { return run.outcomes[a].ready_s < run.outcomes[b].ready_s; });
@@ -73,13 +46,13 @@ void ServingEvents::add(const ServingRow& row, const ServingTrace& trace, const 
     const int64_t start = microseconds(run.outcomes[i].ready_s), end = microseconds(run.outcomes[i].scheduled_s);
     if (end <= start) continue;
     writer_.span(
-        {queue, waiting.take(start, end), "\"waits\"", "queue", start, end, fmt::format("\"request\":{}", i + 1)});
+        {queue, 1 + waiting.take(start, end), "\"waits\"", "queue", start, end, fmt::format("\"request\":{}", i + 1)});
   }
   for (const size_t i : shown) {
     const RequestOutcome& outcome = run.outcomes[i];
     const int64_t start = microseconds(outcome.scheduled_s), first = microseconds(outcome.first_token_s);
     const int64_t end = microseconds(outcome.last_token_s), process = queue + 1 + outcome.replica;
-    const int64_t lane = running[static_cast<size_t>(outcome.replica)].take(start, std::max(end, first));
+    const int64_t lane = 1 + running[static_cast<size_t>(outcome.replica)].take(start, std::max(end, first));
     const std::string args =
         fmt::format("\"request\":{},\"prompt_tokens\":{},\"output_tokens\":{},\"preemptions\":{}", i + 1,
                     trace.requests[i].prompt_tokens, trace.requests[i].output_tokens, outcome.preemptions);

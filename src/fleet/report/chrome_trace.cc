@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
-#include <queue>
 #include <tuple>
 #include <utility>
 
 #include "base/report/chrome_trace.h"
+#include "base/report/trace_lanes.h"
 #include "fleet/jobs/stretches.h"
 
 namespace perfcast::fleet {
@@ -28,33 +27,6 @@ std::vector<std::string> quoted(const std::vector<std::string>& names) {
   for (const std::string& name : names) result.push_back(json_quoted(name));
   return result;
 }
-
-// The lowest lane that is free from `start` on; starts must not decrease.
-class Lanes {
- public:
-  size_t take(int64_t start, int64_t end) {
-    while (!busy_.empty() && busy_.top().first <= start) {
-      free_.push(busy_.top().second);
-      busy_.pop();
-    }
-    size_t lane = count_;
-    if (free_.empty()) {
-      ++count_;
-    } else {
-      lane = free_.top();
-      free_.pop();
-    }
-    busy_.emplace(end, lane);
-    return lane;
-  }
-
- private:
-  template <typename T>
-  using Smallest = std::priority_queue<T, std::vector<T>, std::greater<>>;
-  Smallest<std::pair<int64_t, size_t>> busy_;
-  Smallest<size_t> free_;
-  size_t count_ = 0;
-};
 
 class TraceWriter {
  public:
@@ -81,7 +53,7 @@ class TraceWriter {
   static int64_t process_of(size_t group) { return static_cast<int64_t>(group) + 2; }
 
   // The thread of a lane: made and named when it is first used. Node kNoIndex: the whole group.
-  int64_t thread_of(size_t group, int32_t node, size_t lane) {
+  int64_t thread_of(size_t group, int32_t node, int64_t lane) {
     const auto [at, is_new] = threads_.try_emplace({group, node, lane}, static_cast<int64_t>(threads_.size()) + 1);
     if (is_new) {
       const std::string name = node == kNoIndex ? fmt::format("lane {}", lane)
@@ -184,8 +156,8 @@ class TraceWriter {
   const Outcome& outcome_;
   ChromeTraceWriter trace_;
   std::vector<std::string> programs_, owners_;
-  std::map<std::pair<size_t, int32_t>, Lanes> lanes_;
-  std::map<std::tuple<size_t, int32_t, size_t>, int64_t> threads_;
+  std::map<std::pair<size_t, int32_t>, TraceLanes> lanes_;
+  std::map<std::tuple<size_t, int32_t, int64_t>, int64_t> threads_;
 };
 
 }  // namespace
