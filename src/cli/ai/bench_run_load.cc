@@ -4,12 +4,10 @@
 #include <cmath>
 #include <utility>
 
-#include "ai/serving/serving_trace.h"
 #include "base/csv.h"
-#include "base/file.h"
 #include "base/text.h"
+#include "cli/ai/llm_serving_loads.h"
 #include "cli/option_table.h"
-#include "cli/shared/named_file.h"
 #include "cli/shared/table_options.h"
 
 namespace perfcast::cli {
@@ -129,15 +127,8 @@ class LoadReader {
       unused = check_unused(*arguments_.verb, "a trace at its own times", {"--burst"}, "--rate with it");
     }
     if (!unused) return unused;
-    if (Status there = check_named_file("--trace", arguments_.trace); !there) return there;
-    const auto text = read_file(arguments_.trace);
-    if (!text) return text.error();
-    auto read = ai::read_serving_trace(*text, arguments_.trace);
+    auto read = read_trace_option(arguments_.trace, by_itself);
     if (!read) return read.error();
-    if (by_itself && !read->has_arrivals) {
-      return usage_error("bad-usage", printable(arguments_.trace) + " has no times of arrival", "--trace",
-                         "--rate R or --concurrency N beside it");
-    }
     if (static_cast<int64_t>(read->trace.requests.size()) > ai::kMostOutstandingSamples) {
       read->trace.requests.resize(static_cast<size_t>(ai::kMostOutstandingSamples));
       read->notes.push_back("only the first " + std::to_string(ai::kMostOutstandingSamples) + " requests are used");

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "ai/serving/serving_trace.h"
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -42,6 +41,18 @@ std::string rate_words(double rate) {
 }
 
 }  // namespace
+
+Result<ai::TraceRead> read_trace_option(const std::string& path, bool by_itself) {
+  if (Status there = check_named_file("--trace", path); !there) return there.error();
+  const auto text = read_file(path);
+  if (!text) return text.error();
+  auto read = ai::read_serving_trace(*text, path);
+  if (read && by_itself && !read->has_arrivals) {
+    return usage_error("bad-usage", printable(path) + " has no times of arrival", "--trace",
+                       "--rate R or --concurrency N beside it");
+  }
+  return read;
+}
 
 Status ServingLoads::read(std::vector<ai::ServingLoad>& loads, std::vector<std::string>& notes) {
   const auto rates = rates_of(arguments_.rates);
@@ -119,15 +130,8 @@ Status ServingLoads::read_trace(bool by_itself, std::vector<std::string>& notes)
   if (unused && by_itself)
     unused = check_unused(*arguments_.verb, "a trace at its own times", {"--burst"}, "--rate with it");
   if (!unused) return unused;
-  if (Status there = check_named_file("--trace", arguments_.trace); !there) return there;
-  const auto text = read_file(arguments_.trace);
-  if (!text) return text.error();
-  auto read = ai::read_serving_trace(*text, arguments_.trace);
+  auto read = read_trace_option(arguments_.trace, by_itself);
   if (!read) return read.error();
-  if (by_itself && !read->has_arrivals) {
-    return usage_error("bad-usage", printable(arguments_.trace) + " has no times of arrival", "--trace",
-                       "--rate R or --concurrency N beside it");
-  }
   trace_ = std::move(read->trace);
   if (arguments_.requests > 0 && static_cast<size_t>(arguments_.requests) < trace_.requests.size()) {
     trace_.requests.resize(static_cast<size_t>(arguments_.requests));

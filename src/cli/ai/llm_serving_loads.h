@@ -8,6 +8,7 @@
 
 #include "ai/serving/drawn_trace.h"
 #include "ai/serving/serving_forecast.h"
+#include "ai/serving/serving_trace.h"
 #include "ai/serving_plan/serving_plan.h"
 #include "base/result.h"
 
@@ -25,6 +26,9 @@ struct ServingLoadArguments {
   const char* command = "perfcast llm serve-sim";  // that errors name
 };
 void add_serving_load_options(CLI::App& verb, ServingLoadArguments& arguments);
+
+// The file of --trace. "bad-usage" where it has no times of arrival and is to be sent at these; errors of reading.
+Result<ai::TraceRead> read_trace_option(const std::string& path, bool by_itself);
 
 class ServingLoads {
  public:
