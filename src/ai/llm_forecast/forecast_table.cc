@@ -74,7 +74,7 @@ std::string times_text(const LlmForecastReport& report) {
     if (row.basis != TimeBasis::kKernels) {
       table.add_row({"client's time per token", human_seconds(row.client_token_s), "", "", ""});
     }
-    table.add_row({"tokens/s of it", rate(row.output_per_s), "", "", ""});
+    table.add_row({"tokens/s of the request", rate(row.output_per_s), "", "", ""});
   }
   if (std::isfinite(row.energy_j_per_million)) {
     table.add_row({"joules per million tokens", human_number(row.energy_j_per_million),

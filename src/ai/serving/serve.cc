@@ -98,7 +98,7 @@ class Service {
     for (int64_t i = 0; i < options.engines(); ++i) engines_.emplace_back(limits_, times, trace, run_.outcomes);
     for (size_t i = 0; i < for_answers_; ++i) engines_[i].serve_prompts_alone();
     front_ends_ = static_cast<double>(options.prefill_replicas + options.replicas);
-    link_free_s_.assign(for_answers_ / lanes_, 0);
+    link_free_s_.assign(for_answers_, 0);
     stage_free_s_.assign(options.pipeline_parallel > 1 ? engines_.size() : 0, 0);
     is_busy_.assign(engines_.size(), false);
     is_in_step_.assign(engines_.size(), false);
@@ -354,7 +354,7 @@ class Service {
   }
 
   void hand_over(size_t engine, double now_s) {
-    double& free_s = link_free_s_[engine / lanes_];
+    double& free_s = link_free_s_[options_.data_parallel > 1 ? engine : engine - engine % lanes_];
     for (const int32_t request : engines_[engine].handed_over()) {
       const auto tokens = static_cast<double>(trace_.requests[static_cast<size_t>(request)].prompt_tokens);
       free_s = std::max(free_s, now_s) + options_.transfer_s + options_.transfer_token_s * tokens;
@@ -421,7 +421,7 @@ class Service {
   std::vector<bool> awaits_stage_;               // or planned for when a pipeline's first stage is free
   std::vector<size_t> to_begin_;                 // engines whose step begins now
   std::vector<double> stage_free_s_;             // of pipelines, as many as engines
-  std::vector<double> link_free_s_;              // of replicas for prompts alone
+  std::vector<double> link_free_s_;              // of engines for prompts alone; of stages, the first one's
   Events seen_;                                  // last tokens on their way to clients
   Events handed_;                                // requests that come with their keys
   std::vector<std::vector<int32_t>> followers_;  // empty where no request follows another

@@ -386,6 +386,20 @@ TEST(ServeShape, RequestsGoOnElsewhereWithTheirKeys) {
   EXPECT_EQ(all.finished, 3);
 }
 
+TEST(ServeShape, EachEngineOfAReplicaSendsKeysOverItsOwnLink) {
+  ServeOptions options = options_of();
+  options.data_parallel = 2;
+  options.prefill_replicas = 1;
+  options.transfer_s = 0.005;
+  options.transfer_token_s = 1e-5;
+  const ServingRequest one{.prompt_tokens = 100, .output_tokens = 3};
+  const ServeRun all = run(trace_of({one, one}), options);
+  // A prompt in each engine, 20 ms; keys of both arrive at 26 ms; two steps of 11 ms.
+  EXPECT_NEAR(all.outcomes[0].first_token_s, 0.020, 1e-12);
+  EXPECT_NEAR(all.outcomes[0].last_token_s, 0.048, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].last_token_s, 0.048, 1e-12);
+}
+
 TEST(Serve, OneProcessTakesRequestsAndSendsTokens) {
   ServeOptions options = options_of();
   options.front_end = {.fixed_s = 0.001, .request_s = 0.002, .prompt_token_s = 1e-5, .token_s = 0.004};

@@ -118,18 +118,17 @@ Result<ServiceTrial> ServiceTrials::run(const ServiceKind& kind, int64_t replica
   }
   const bool is_rough = extent == TrialExtent::kRough;
   int64_t requests = requests_for(factor, replicas, extent);
-  if (extent == TrialExtent::kWhole && !asked.requests) {
-    // As long as a part of it had to be.
-    const auto part = known_.find(
-        {kind.device, kind.tensor_parallel, replicas, terms.load_factor, terms.error_deviations, TrialExtent::kPart});
-    if (part != known_.end()) {
-      const double times = real_of(replicas) / real_of(part->second.simulated_replicas);
-      const double limit = real_of(kMostAfterDoubling);
-      requests = std::max(requests, static_cast<int64_t>(std::min(limit, times * real_of(part->second.row.requests))));
-    }
+  bool is_told_by_part = false;  // that it keeps up: a whole one would need too many requests to tell
+  if (extent == TrialExtent::kWhole && asked.rate_per_s > 0 && !asked.requests && !asked.is_recorded) {
+    const auto part = run(kind, replicas, terms, TrialExtent::kPart);
+    if (!part) return part.error();
+    is_told_by_part = part->row.forecast.pace == Pace::kKeepsUp;
+    // As long as its part had to be.
+    const double times = real_of(replicas) / real_of(part->simulated_replicas);
+    const double limit = real_of(kMostAfterDoubling);
+    requests = std::max(requests, static_cast<int64_t>(std::min(limit, times * real_of(part->row.requests))));
   }
   int64_t& needed = needed_[{kind.device, kind.tensor_parallel}];
-  // A whole one is as long as its part; whether it keeps up, the part tells.
   const bool may_be_longer = extent == TrialExtent::kPart && !asked.is_recorded && !asked.requests;
   if (may_be_longer) requests = std::max(requests, needed);
   for (;; requests *= 2) {
@@ -139,14 +138,15 @@ Result<ServiceTrial> ServiceTrials::run(const ServiceKind& kind, int64_t replica
     load.trace = [&trace] { return trace; };
     auto trial = simulate(kind, simulated, terms, load);
     if (!trial) return trial.error();
-    const ServingSummary& summary = trial->row.forecast;
+    ServingSummary& summary = trial->row.forecast;
+    if (summary.pace == Pace::kTooShort && is_told_by_part) summary.pace = Pace::kKeepsUp;
     const bool is_too_short = trial->problem.empty() && summary.pace == Pace::kTooShort;
     if (is_too_short && may_be_longer && had == requests && 2 * requests <= kMostAfterDoubling) continue;
     if (!is_too_short && extent == TrialExtent::kPart && had == requests) needed = std::max(needed, requests);
     if (trial->problem.empty()) {
       const bool is_judged = !summary.objectives.empty();
       // A load that can't be longer ends when it ends; a rough look need not see to the end.
-      const bool is_given = asked.is_recorded || asked.requests || had < requests || extent == TrialExtent::kWhole;
+      const bool is_given = asked.is_recorded || asked.requests || had < requests;
       const bool keeps_up = summary.pace == Pace::kKeepsUp || summary.pace == Pace::kNotAsked ||
                             (is_too_short && (is_rough || (is_given && is_judged)));
       trial->holds = keeps_up && keeps_objectives(summary, 0) && (is_judged || summary.refused == 0);

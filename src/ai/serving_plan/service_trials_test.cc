@@ -79,6 +79,24 @@ TEST(ServiceTrials, AnOverloadIsTold) {
   EXPECT_NEAR(two->overload / one->overload, 0.5, 0.05);
 }
 
+// The requests of some seconds don't fill a service that is too small for its rate.
+TEST(ServiceTrials, AWholeServiceIsNoLargerThanItsPartsTell) {
+  constexpr double kRate = 1500;
+  ServingPlanRequest request = plan_test::request(kRate);
+  request.load.requests.reset();
+  ServiceTrials trials(request);
+  const auto small = trials.run({}, 16, {}, TrialExtent::kPart);
+  ASSERT_TRUE(small.ok());
+  ASSERT_GT(small->overload, 1);
+  const double enough = 16 * small->overload;  // replicas
+  const auto few = trials.run({}, static_cast<int64_t>(0.8 * enough), {}, TrialExtent::kWhole),
+             many = trials.run({}, static_cast<int64_t>(1.3 * enough), {}, TrialExtent::kWhole);
+  ASSERT_TRUE(few.ok() && many.ok());
+  EXPECT_FALSE(few->holds);
+  EXPECT_TRUE(many->holds);
+  EXPECT_EQ(many->row.forecast.pace, Pace::kKeepsUp);
+}
+
 TEST(ServiceTrials, SlowerTimesAreTheEndsOfTheInterval) {
   const ServingPlanRequest request = plan_test::request(5);
   ServiceTrials trials(request);

@@ -100,7 +100,7 @@ std::string headroom_line(const ServingPlan& plan) {
 std::string sureness_line(const ServingPlan& plan) {
   const PlanSureness& sureness = *plan.sureness;
   std::string text =
-      fmt::format("forecast error: the plan holds in {} of {} draws of it", sureness.held, PlanSureness::kDraws);
+      fmt::format("forecast error: the plan holds for {} of {} likely errors", sureness.held, PlanSureness::kDraws);
   if (sureness.held >= PlanSureness::kEnough) return text + "\n";
   if (!sureness.sure) {
     return text + fmt::format("; no number of these devices holds in {}\n", PlanSureness::kEnough);

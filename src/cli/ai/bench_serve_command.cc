@@ -192,27 +192,29 @@ void add_bench_serve_command(CLI::App& bench, CommandContext& context) {
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
   add_advanced(*verb, "--host", arguments->host, "ADDRESS",
-               "The address to listen on. 0.0.0.0 lets other machines in, and nobody is asked for a password.")
+               "The address to listen on. With 0.0.0.0, other machines can connect, without a password.")
       ->capture_default_str();
-  add_basic(*verb, "--int8", arguments->int8, "Holds weights in bytes, not in single precision.");
-  add_basic(*verb, "--max-sequences", arguments->max_sequences, "N", "Answers at once. Further requests wait.")
+  add_basic(*verb, "--int8", arguments->int8, "Stores the weights as 8-bit integers instead of 32-bit floats.");
+  add_basic(*verb, "--max-sequences", arguments->max_sequences, "N", "The most answers at once. Further requests wait.")
       ->check(CLI::Range(int64_t{1}, ai::kMostTransformerSlots))
       ->capture_default_str();
   add_advanced(*verb, "--step-tokens", arguments->step_tokens, "N",
-               "Tokens of a step at the most. Longer prompts are read in several steps.")
+               "The most tokens in one step. Longer prompts take several steps.")
       ->check(CLI::Range(int64_t{1}, ai::kPassRows))
       ->capture_default_str();
-  add_advanced(*verb, "--context-tokens", arguments->context_tokens, "N",
-               "Tokens of a prompt with its answer. By default what the model has positions for, at most 2048.")
+  add_advanced(
+      *verb, "--context-tokens", arguments->context_tokens, "N",
+      "The most tokens of a prompt and its answer together. The default is what the model allows, at most 2048.")
       ->check(CLI::Range(int64_t{2}, int64_t{1} << 20));
-  add_basic(*verb, "--calibrate", arguments->calibrate, "FILE",
-            "Measures steps of this model here and writes their times into this file (JSON), for llm serve-sim "
-            "--system FILE. Serves nobody.");
-  add_advanced(*verb, "--rounds", arguments->rounds, "N", "With --calibrate: measures each step so often.")
+  add_basic(
+      *verb, "--calibrate", arguments->calibrate, "FILE",
+      "Measures steps of this model here, writes their times to this file (JSON) for llm serve-sim --system FILE, "
+      "and ends.");
+  add_advanced(*verb, "--rounds", arguments->rounds, "N", "With --calibrate: how often each step is measured.")
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
       ->capture_default_str();
   verb->footer(
-      "The first line that it prints has the address. It ends at Ctrl-C or SIGTERM, once answers under way are "
+      "The first line of its output is the address. It ends after Ctrl-C or SIGTERM, when all open answers are "
       "finished, or after 10 s.");
   add_common_options(*verb, context, kQuietOption | kSeedOption | kThreadsOption);
   verb->callback(

@@ -110,39 +110,41 @@ int run_serving(const CommandContext& context, const ServingArguments& arguments
 }
 
 void add_service_options(CLI::App& verb, ServingArguments& arguments) {
-  add_basic(verb, "--replicas", arguments.replicas, "N", "Engines that share the load.")
+  add_basic(verb, "--replicas", arguments.replicas, "N", "The number of engines that share the load.")
       ->check(CLI::Range(int64_t{1}, int64_t{10000}))
       ->capture_default_str();
-  add_basic(verb, "--tensor-parallel", arguments.precision.tensor_parallel, "N", "Devices that share every layer.")
+  add_basic(verb, "--tensor-parallel", arguments.precision.tensor_parallel, "N",
+            "The number of devices that share every layer.")
       ->check(CLI::Range(int64_t{1}, int64_t{1024}))
       ->capture_default_str();
-  add_advanced(verb, "--data-parallel", arguments.data_parallel, "N",
-               "Engines of a replica. Those of a mixture of experts share its experts, and step together.")
+  add_advanced(
+      verb, "--data-parallel", arguments.data_parallel, "N",
+      "The number of engines in a replica. If the model has experts, these engines share them, and run each step "
+      "together.")
       ->check(CLI::Range(int64_t{1}, int64_t{1024}))
       ->capture_default_str();
   add_advanced(verb, "--expert-parallel", arguments.expert_parallel,
-               "Each device holds whole experts, in the place of a part of each.");
+               "Each device holds whole experts, instead of a part of every expert.");
   add_advanced(verb, "--pipeline-parallel", arguments.pipeline_parallel, "N",
-               "Stages of a replica, each with a part of the layers.")
+               "The number of stages in a replica. Each stage has a part of the layers.")
       ->check(CLI::Range(int64_t{1}, int64_t{1024}))
       ->capture_default_str();
   add_advanced(verb, "--prefill-replicas", arguments.prefill_replicas, "N",
-               "So many replicas compute prompts alone and hand requests over to the others.")
+               "The number of further replicas that compute only prompts, and pass the requests on to the others.")
       ->check(CLI::Range(int64_t{1}, int64_t{10000}));
   add_advanced(
       verb, "--transfer-rate", arguments.transfer_gb_per_s, "GB/S",
-      "Gigabytes of keys and values that each device sends from there in a second. By default as fast as to its "
-      "host.")
+      "How fast each of their devices sends keys and values. The default is the speed of the link to its host.")
       ->check(CLI::Range(1e-3, 1e6));
   add_advanced(
       verb, "--speculative", arguments.speculative, "K,A[,T]",
-      "Guesses K tokens of each sequence in a step. A is the share of guesses that are right, T the share of a "
-      "step's time that a guess takes: by default one layer's.")
+      "Speculative decoding: guesses K tokens of each sequence in a step. A is the share of guesses that are right. T "
+      "is the time of a guess as a share of a step's time; the default is the time of one layer.")
       ->take_all()
       ->allow_extra_args(false);
   add_serving_engine_options(verb, arguments);
   add_basic(verb, "--objective", arguments.objectives, "LIMITS",
-            "Says which share of requests keeps these limits, and the goodput: ttft=2s,tpot=200ms,share=99%.")
+            "Prints which share of requests keeps these limits, and the goodput: ttft=2s,tpot=200ms,share=99%.")
       ->take_all()
       ->allow_extra_args(false);
   add_basic(verb, "--price", arguments.prices, "DEVICE=USD",
@@ -162,29 +164,30 @@ void add_llm_serving_command(CLI::App& llm, CommandContext& context) {
              "perfcast llm serve-sim llama3-8b --on A100-80GB --concurrency 1,8,64 --price 1.8"},
             "serving"});
   arguments->verb = verb;
-  verb->footer("Intervals are 90%, of the engine's forecast. They hold no difference between your load and this one.");
+  verb->footer(
+      "Intervals are 90% intervals of the engine's forecast. They don't cover differences between your load and this "
+      "one.");
   add_basic(*verb, "model", arguments->model, "MODEL",
             "A built-in name, a config.json, a folder with one, or a GGUF file.");
   add_basic(*verb, "--on", arguments->on, "DEVICE,...", "The devices of the service, by name, such as A100-80GB,H100.");
   add_advanced(*verb, "--device-file", arguments->device_file, "FILE",
-               "Adds the facts of more devices from this file (JSON).");
+               "Reads the facts of further devices from this file (JSON).");
   add_advanced(*verb, "--system", arguments->system, "FILE",
-               "In place of MODEL and --on: steps measured by perfcast bench serve --calibrate FILE.");
+               "Uses steps measured by perfcast bench serve --calibrate FILE, instead of MODEL and --on.");
   add_serving_load_options(*verb, *arguments);
-  add_advanced(
-      *verb, "--most-in-flight", arguments->in_flight, "N",
-      "Clients send no more than so many requests at once; further ones wait there, and come when one has ended.")
+  add_advanced(*verb, "--most-in-flight", arguments->in_flight, "N",
+               "The most requests that clients have open at once. Further ones wait at the client until one has ended.")
       ->check(CLI::Range(int64_t{1}, kMostInFlight));
   add_service_options(*verb, *arguments);
   add_engine_option(*verb, arguments->engine);
   add_host_option(*verb, arguments->engine);
   add_llm_precision_options(*verb, arguments->precision);
   add_advanced(*verb, "--request-times", arguments->request_times, "FILE",
-               "Writes each request's times into this file (CSV).");
+               "Writes the times of each request to this file (CSV).");
   add_advanced(*verb, "--events", arguments->events, "FILE",
-               "Writes what each request did when, for ui.perfetto.dev (JSON).");
+               "Writes a timeline of all requests to this file, for ui.perfetto.dev (JSON).");
   add_basic(*verb, "--report", arguments->report, "FILE",
-            "Writes a page (HTML): times against load, and how many requests run and wait.");
+            "Writes a page (HTML) with times against load, and with the number of requests that run and wait.");
   add_advanced(*verb, "--csv", arguments->csv, "Prints one line of CSV for each device and load.");
   add_common_options(*verb, context, kQuietOption | kSeedOption);
   verb->callback(

@@ -180,39 +180,41 @@ ai::ServingTrace ServingLoads::trace_at(double rate, int64_t clients, int64_t re
 }
 
 void add_serving_load_options(CLI::App& verb, ServingLoadArguments& arguments) {
-  add_basic(verb, "--rate", arguments.rates, "R,...", "Requests per second that come at random times, such as 2,5,10.");
+  add_basic(verb, "--rate", arguments.rates, "R,...", "Requests per second, at random times, such as 2,5,10.");
   add_basic(verb, "--concurrency", arguments.clients, "N,...",
-            "So many clients in the place of a rate. Each sends its next request when its last one has ended.");
-  add_basic(verb, "--trace", arguments.trace, "FILE",
-            "Requests of this file: CSV or lines of JSON, of Vidur, Azure, Mooncake, an engine's log or your own. With "
-            "--rate or --concurrency its lengths alone.");
-  add_basic(verb, "--prompt-tokens", arguments.shape.prompt_tokens, "N", "Tokens of a prompt in the mean.")
+            "The number of clients, instead of a rate. Each client sends its next request when it has its answer.");
+  add_basic(
+      verb, "--trace", arguments.trace, "FILE",
+      "Reads the requests from a file: CSV or lines of JSON, from Vidur, Azure, Mooncake, an engine's log or your "
+      "own. With --rate or --concurrency, only their lengths are used.");
+  add_basic(verb, "--prompt-tokens", arguments.shape.prompt_tokens, "N", "The mean number of tokens of a prompt.")
       ->check(CLI::Range(int64_t{1}, kMostServingTokens))
       ->capture_default_str();
-  add_basic(verb, "--output-tokens", arguments.shape.output_tokens, "N", "Tokens of an answer in the mean.")
+  add_basic(verb, "--output-tokens", arguments.shape.output_tokens, "N", "The mean number of tokens of an answer.")
       ->check(CLI::Range(int64_t{1}, kMostServingTokens))
       ->capture_default_str();
-  add_advanced(verb, "--spread", arguments.shape.log_spread, "S",
-               "How much lengths differ: the standard deviation of their logarithms. 0: all alike. Real traces have "
-               "about 1.")
+  add_advanced(
+      verb, "--spread", arguments.shape.log_spread, "S",
+      "How much lengths differ: the standard deviation of their logarithms. With 0, all are equal. Real traces "
+      "have about 1.")
       ->check(CLI::Range(0.0, 4.0))
       ->capture_default_str();
   add_advanced(verb, "--burst", arguments.shape.burst, "B",
-               "How uneven arrivals are: 1 is at random (Poisson), 0 even, above 1 in bursts.")
+               "How uneven arrivals are. 1 is random (Poisson), 0 is even, and more than 1 is in bursts.")
       ->check(CLI::Range(0.0, 1000.0))
       ->capture_default_str();
   add_advanced(verb, "--turns", arguments.shape.turns, "N",
-               "Turns of a conversation. The prompt of a turn holds what was said before it.")
+               "The number of turns of a conversation. The prompt of each turn contains all earlier turns.")
       ->check(CLI::Range(int64_t{1}, int64_t{1000}))
       ->capture_default_str();
   takes_duration(add_advanced(verb, "--think-time", arguments.shape.think_s, "TIME",
-                              "The time from the end of a turn to the next one. By default 0."),
+                              "The time from the end of an answer to the next turn. The default is 0."),
                  true);
   add_advanced(verb, "--shared-prefix", arguments.shape.shared_tokens, "N",
-               "Tokens that all prompts begin with, such as a system prompt.")
+               "The number of tokens with which all prompts begin, such as a system prompt.")
       ->check(CLI::Range(int64_t{0}, kMostServingTokens));
   add_advanced(verb, "--requests", arguments.requests, "N",
-               "How many requests come. By default as many as in 10 minutes, 1000 to 100000; of a trace all.")
+               "The number of requests. The default is what comes in 10 minutes, but 1000 to 100000; of a trace, all.")
       ->check(CLI::Range(int64_t{1}, kMostRequests));
 }
 

@@ -170,22 +170,23 @@ void add_serving_engine_options(CLI::App& verb, ServingArguments& arguments) {
                "How requests find a replica: round-robin, least-loaded or prefix-aware.")
       ->capture_default_str();
   add_advanced(verb, "--max-sequences", arguments.max_sequences, "N",
-               "Sequences that an engine runs at once. By default 256.")
+               "The most sequences that an engine runs at once. The default is 256.")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}));
   add_advanced(verb, "--step-tokens", arguments.step_tokens, "N",
-               "Tokens of a step at the most. By default the engine's own for the device.")
+               "The most tokens in one step. The default is the engine's own for the device.")
       ->check(CLI::Range(int64_t{1}, kMostServingTokens));
   add_advanced(verb, "--cache-tokens", arguments.cache_tokens, "N",
-               "Tokens that fit the cache of an engine. By default what its devices have room for.")
+               "How many tokens the cache of an engine holds. The default is what fits in the memory of its devices.")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
   add_advanced(verb, "--context-tokens", arguments.context_tokens, "N",
-               "Longer requests are refused. By default what the cache holds.")
+               "The longest request, prompt and answer; longer ones are refused. The default is what the cache holds.")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
-  add_advanced(verb, "--no-prefix-cache", arguments.no_prefix_cache, "Computes prefixes anew for each request.");
+  add_advanced(verb, "--no-prefix-cache", arguments.no_prefix_cache,
+               "Computes every prompt in full, even if another prompt began in the same way.");
   add_advanced(verb, "--whole-prompts", arguments.whole_prompts,
-               "Computes each prompt in one step of its own; sequences that generate wait meanwhile.");
+               "Computes each prompt in one step of its own. Other answers wait during this step.");
   add_advanced(verb, "--receive-steps", arguments.receive_steps, "N",
-               "A busy engine looks for new requests every so many steps (SGLang: --scheduler-recv-interval).")
+               "A busy engine looks for new requests once in N steps (SGLang: --scheduler-recv-interval).")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
       ->capture_default_str();
 }

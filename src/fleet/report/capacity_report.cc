@@ -271,7 +271,7 @@ std::string capacity_text(const CapacityAnswer& answer) {
     text += fmt::format("\n{}: {}, {}\n", name_of_second_best(answer), plan_text(answer, answer.second_best->nodes),
                         value_text(answer, answer.second_best->value));
   }
-  if (!answer.sensitivity.empty()) text += "\nthe same nodes with worse forecasts\n" + sensitivity_table(answer);
+  if (!answer.sensitivity.empty()) text += "\nthe same nodes with other forecasts\n" + sensitivity_table(answer);
   if (!answer.growth.empty()) text += "\nwhat if the load grows\n" + growth_table(answer);
   for (const std::string& note : answer.notes) text += "\nnote: " + printable(note);
   if (!answer.notes.empty()) text += "\n";

@@ -196,7 +196,7 @@ std::string adapt_as_text(const AdaptReport& report, const AdaptedHere& here, co
   if (!report.suggested.empty()) text += "\n" + rows_text(suggestion_table(report));
   if (bundle.empty()) return text;
   return text + "\n" + printable(bundle) + ": a bundle that forecasts this platform, too" +
-         (here.outcome == nullptr ? "" : "; `predict` with it takes this machine for it") +
+         (here.outcome == nullptr ? "" : "; with it, `predict` recognises this machine") +
          "\nnext: perfcast predict --bundle " + printable(bundle) + " -- ./prog args\n";
 }
 

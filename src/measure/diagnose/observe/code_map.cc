@@ -4,6 +4,7 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -124,6 +125,7 @@ class CodeMap::File {
   std::string_view bytes_at(uint64_t address, uint64_t count) const;
   std::string_view bytes_before(uint64_t offset, uint64_t count) const;
   CodePlace place_of(uint64_t address) const;
+  std::optional<CallFrame> frame_of(uint64_t address) const;
   bool is_arm() const { return is_arm_; }
 
  private:
@@ -263,6 +265,30 @@ CodePlace CodeMap::File::place_of(uint64_t address) const {
   return place;
 }
 
+std::optional<CallFrame> CodeMap::File::frame_of(uint64_t address) const {
+  constexpr int kFramePointer = 6, kStackPointer = 7;  // as DWARF numbers x86-64's registers
+  if (is_arm_ || symbols_ == nullptr || symbols_->module() == nullptr) return std::nullopt;
+  Dwarf_Addr bias = 0;
+  Dwarf_CFI* const all = dwfl_module_eh_cfi(symbols_->module(), &bias);
+  Dwarf_Frame* raw = nullptr;
+  if (all == nullptr || dwarf_cfi_addrframe(all, address + symbols_->bias() - bias, &raw) != 0) return std::nullopt;
+  const std::unique_ptr<Dwarf_Frame, decltype(&std::free)> frame(raw, &std::free);
+  Dwarf_Op* end = nullptr;
+  size_t steps = 0;
+  if (dwarf_frame_cfa(frame.get(), &end, &steps) != 0 || steps != 1 || end->atom != DW_OP_bregx ||
+      (end->number != kFramePointer && end->number != kStackPointer))
+    return std::nullopt;
+  CallFrame result{.is_from_frame_pointer = end->number == kFramePointer,
+                   .offset_bytes = static_cast<int64_t>(end->number2),
+                   .saved_frame_pointer_bytes = {}};
+  std::array<Dwarf_Op, 3> room;
+  Dwarf_Op* saved = nullptr;
+  if (dwarf_frame_register(frame.get(), kFramePointer, room.data(), &saved, &steps) != 0) return std::nullopt;
+  if (steps > 0 && saved->atom == DW_OP_call_frame_cfa && (steps == 1 || saved[1].atom == DW_OP_plus_uconst))
+    result.saved_frame_pointer_bytes = steps == 1 ? 0 : static_cast<int64_t>(saved[1].number);
+  return result;
+}
+
 CodeMap::CodeMap() = default;
 CodeMap::~CodeMap() = default;
 
@@ -284,6 +310,13 @@ const CodePlace* CodeMap::place(const std::string& path, uint64_t file_offset_by
     place = std::make_unique<CodePlace>(file->place_of(address));
   }
   return place.get();
+}
+
+std::optional<CallFrame> CodeMap::call_frame(const std::string& path, uint64_t file_offset_bytes) {
+  const auto [known, is_new] = frames_.try_emplace({path, file_offset_bytes});
+  uint64_t address = 0;
+  if (is_new && file_of(path)->address_of(file_offset_bytes, address)) known->second = file_of(path)->frame_of(address);
+  return known->second;
 }
 
 bool CodeMap::address_of(const std::string& path, uint64_t file_offset_bytes, uint64_t& address) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -85,6 +86,15 @@ struct CodeInstruction {
   RegisterChange change;
 };
 
+// How code finds the frame of its caller: the frame's end (DWARF's canonical frame address) lies so far above a
+// register, and the return address right below it.
+struct CallFrame {
+  bool is_from_frame_pointer = false;  // rbp; else the stack pointer
+  int64_t offset_bytes = 0;
+  std::optional<int64_t>
+      saved_frame_pointer_bytes;  // from the frame's end to where the caller's lies; absent: unchanged
+};
+
 enum class CodeSet : uint8_t { kX86, kArm };  // 64 bits, both
 // Of machine code that lies at an address; up to the first bytes that are none.
 std::vector<CodeInstruction> decode_instructions(CodeSet set, std::string_view code, uint64_t address);
@@ -104,12 +114,16 @@ class CodeMap {
   std::vector<CodeInstruction> instructions(const std::string& path, uint64_t address, uint64_t bytes);
   // Whether the instruction before this byte of the file is a call: a word on a stack that says so is a return address.
   bool follows_call(const std::string& path, uint64_t file_offset_bytes);
+  // Of code at this byte of the file (x86-64; DWARF 5, section 6.4). nullopt where the file doesn't say, or says more
+  // than a register and an offset.
+  std::optional<CallFrame> call_frame(const std::string& path, uint64_t file_offset_bytes);
 
  private:
   class File;
   File* file_of(const std::string& path);
   std::map<std::string, std::unique_ptr<File>> files_;
   std::map<std::pair<std::string, uint64_t>, std::unique_ptr<CodePlace>> places_;
+  std::map<std::pair<std::string, uint64_t>, std::optional<CallFrame>> frames_;
 };
 
 }  // namespace perfcast::measure

@@ -1,9 +1,11 @@
 // Samples to functions: whose code, on whose behalf, in which loop, behind which instructions.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "measure/diagnose/observe/observation.h"
+#include "measure/diagnose/observe/stack_walk.h"
 #include "profile/collect/native/cpu_sampler.h"
 
 namespace perfcast::measure {
@@ -15,6 +17,14 @@ constexpr double kLookedAtShare = 0.02;  // of all samples: functions whose inst
 constexpr uint64_t kMostLoopBytes = 4096;
 constexpr size_t kMostStreams = 32;
 constexpr size_t kFramesLookedAt = 16;
+// Of a sample's registers.
+#if defined(__x86_64__)
+constexpr size_t kStackPointer = 4;
+constexpr std::optional<size_t> kFramePointer = 5;
+#else
+constexpr size_t kStackPointer = 31;
+constexpr std::optional<size_t> kFramePointer;
+#endif
 
 struct Spot {
   std::string path;  // empty: no file
@@ -78,17 +88,11 @@ Spot Summary::spot_of(const CodeMappings& mappings, uint64_t address) {
 
 std::vector<Spot> Summary::returns_of(const CodeMappings& mappings, const CpuSample& sample) {
   std::vector<Spot> returns;
-  for (const uint64_t word : sample.stack) {
-    if (returns.size() == kFramesLookedAt) break;
-    for (auto mapping = mappings.rbegin(); mapping != mappings.rend(); ++mapping) {
-      if (word <= mapping->start || word >= mapping->end) continue;
-      const uint64_t offset = word - mapping->start + mapping->file_offset_bytes;
-      if (!mapping->path.starts_with('/') || !code_.follows_call(mapping->path, offset)) break;
-      // The call itself, not what follows it: its line is the one that calls.
-      if (const CodePlace* const place = code_.place(mapping->path, offset - 1))
-        returns.push_back({mapping->path, place});
-      break;
-    }
+  const StackTop top{sample.address, sample.registers[kStackPointer],
+                     kFramePointer ? std::optional(sample.registers[*kFramePointer]) : std::nullopt, sample.stack};
+  for (const uint64_t address : return_addresses(mappings, top, code_, kFramesLookedAt)) {
+    // The call itself, not what follows it: its line is the one that calls.
+    if (Spot spot = spot_of(mappings, address - 1); spot.place != nullptr) returns.push_back(std::move(spot));
   }
   return returns;
 }

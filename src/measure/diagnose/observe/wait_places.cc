@@ -4,6 +4,8 @@
 #include <set>
 #include <tuple>
 
+#include "measure/diagnose/observe/stack_walk.h"
+
 namespace perfcast::measure {
 namespace {
 
@@ -41,7 +43,7 @@ WaitKey wait_key_of(const ThreadWait& wait, const CodeMappings& mappings, CodeMa
   std::string entry;
   if (const StackFrame top = frame_at(mappings, wait.code, false, code); top.place != nullptr)
     entry = top.place->function;
-  for (const uint64_t word : wait.stack) {
+  for (const uint64_t word : return_addresses(mappings, {wait.code, 0, {}, wait.stack}, code, wait.stack.size())) {
     const StackFrame frame = frame_at(mappings, word, true, code);
     if (frame.place == nullptr) continue;
     const CodePlace& place = *frame.place;
