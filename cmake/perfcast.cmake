@@ -28,8 +28,10 @@ function(perfcast_precompiled name)
   perfcast_flags_of_precompiled(perfcast_pch_${name} ${name})
 endfunction()
 
-# A source must be compiled with the flags that its precompiled headers were.
+# A source must be compiled with the flags that its precompiled headers were. All may become part of libperfcast.so, which
+# shows what src/c_api/perfcast.map names and nothing else. Hidden functions are called and inlined as in a program.
 function(perfcast_flags_of_precompiled target name)
+  target_compile_options(${target} PRIVATE -fPIC -fvisibility=hidden $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>)
   if(name MATCHES "test$")
     target_compile_options(${target} PRIVATE ${PERFCAST_TEST_FLAGS})
   elseif(name STREQUAL "eigen" OR name STREQUAL "fast")

@@ -10,7 +10,8 @@ endif()
 # verbs need. Programs linked to it start without the library, which is opened by the first call of one of its functions, so
 # that `perfcast predict` doesn't wait for the relocations of a linear-program solver. Callers see no difference: each
 # exported function that begins with PREFIX is a jump through a slot that the first call fills. Where the library can't be
-# opened then, the program ends as the dynamic linker would end it, and names PACKAGE, Debian's, as what to install.
+# opened then, the program ends as the dynamic linker would end it, and names PACKAGE, Debian's, as what to install. The
+# global property perfcast_lazy_packages lists these packages: a Debian package of perfcast recommends them.
 # Elsewhere than on x86-64, and under sanitizers, the target is the library itself.
 function(perfcast_lazy_library name library prefix package)
   if(NOT PERFCAST_LAZY_LIBRARIES)
@@ -31,6 +32,7 @@ function(perfcast_lazy_library name library prefix package)
   endif()
   list(SORT functions)
   list(REMOVE_DUPLICATES functions)
+  set_property(GLOBAL APPEND PROPERTY perfcast_lazy_packages ${package})
   perfcast_lazy_stubs(${name} ${soname} ${library} ${package} ${functions})
 endfunction()
 
@@ -50,6 +52,6 @@ function(perfcast_lazy_stubs name soname library package)
   set(count ${index})
   configure_file(${PROJECT_SOURCE_DIR}/src/base/lazy_library.cc.in ${source} @ONLY)
   add_library(perfcast_lazy_${name} STATIC ${source})
-  set_target_properties(perfcast_lazy_${name} PROPERTIES UNITY_BUILD OFF)
+  set_target_properties(perfcast_lazy_${name} PROPERTIES UNITY_BUILD OFF POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(perfcast_lazy_${name} PRIVATE ${CMAKE_DL_LIBS})
 endfunction()

@@ -142,6 +142,7 @@ void add_capacity_command(CLI::App& app, CommandContext& context);
 void add_slurm_command(CLI::App& app, CommandContext& context);
 void add_llm_command(CLI::App& app, CommandContext& context);
 void add_gemm_command(CLI::App& app, CommandContext& context);
+void add_serve_command(CLI::App& app, CommandContext& context);
 void add_help_commands(CLI::App& app, CommandContext& context);  // help, completion; the last: they describe all others
 
 }  // namespace perfcast::cli

@@ -190,6 +190,29 @@ class ServingForecaster {
 
 }  // namespace
 
+Status check_parallel(const ServingRequestFor& request) {
+  if (request.data_parallel > 1 && request.pipeline_parallel > 1) {
+    return usage_error("bad-usage", "several engines of several stages in a replica", "pipeline_parallel",
+                       "data parallel or pipeline parallel alone, and tensor parallel beside it");
+  }
+  if (request.expert_parallel && !request.config.has_moe()) {
+    return usage_error("bad-usage", printable(request.config.name) + " has no experts", "expert_parallel",
+                       "a mixture of experts, or no expert parallel");
+  }
+  if (request.expert_parallel && request.data_parallel == 1) {
+    return usage_error("bad-usage", "whole experts on the devices of one engine are not simulated", "expert_parallel",
+                       "data parallel with it; without it, devices of an engine share each expert");
+  }
+  if (request.prefill_replicas == 0 && !std::isnan(request.transfer_bytes_per_s)) {
+    return usage_error("bad-usage", "no replica hands requests over", "transfer_rate", "prefill replicas with it");
+  }
+  if (request.prefill_replicas > 0 && !request.chunked_prefill) {
+    return usage_error("bad-usage", "replicas for prompts alone cut nothing up for answers", "whole_prompts",
+                       "prefill replicas without it");
+  }
+  return {};
+}
+
 Result<ServingResult> forecast_serving(ServingRequestFor request, const TakeRun& take) {
   ServingResult result;
   const auto parameters = count_parameters(request.config);

@@ -84,6 +84,10 @@ struct ServingResult {
 // What one run came to, request by request: called after each row that was simulated.
 using TakeRun = std::function<Status(const ServingRow& row, const ServingTrace& trace, const ServeRun& run)>;
 
+// What can't go together in how devices share the work: "bad-usage" at "pipeline_parallel", "expert_parallel",
+// "transfer_rate" or "whole_prompts". Of a request with its config, before its devices and loads are known.
+Status check_parallel(const ServingRequestFor& request);
+
 // "bad-usage" names a field; "no-memory", of kind kInfeasible, where no device holds the model, "too-long" where none
 // holds any of the requests; errors of engine_work() and of `take`.
 Result<ServingResult> forecast_serving(ServingRequestFor request, const TakeRun& take = {});

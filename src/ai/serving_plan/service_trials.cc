@@ -76,6 +76,7 @@ int64_t ServiceTrials::requests_for(double load_factor, int64_t replicas, TrialE
 
 Result<ServiceTrial> ServiceTrials::simulate(const ServiceKind& kind, int64_t replicas, const TrialTerms& terms,
                                              const ServingLoad& load) {
+  if (request_.is_cancelled && request_.is_cancelled()) return interrupted_error("cancelled");
   ServingRequestFor asked = request_.service;
   asked.devices = {request_.service.devices[kind.device]};
   asked.formats.tensor_parallel = kind.tensor_parallel;

@@ -61,6 +61,7 @@ struct ServingPlanRequest {
   std::vector<double> growth;  // factors of the load to plan for
   std::optional<PlanGrowthRate> growth_rate;
   std::function<void(const PlanProgress&)> progress;
+  std::function<bool()> is_cancelled;  // asked before each simulation: "interrupted"; empty: never
 };
 
 // The least service of one device that is enough.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <iterator>
+#include <utility>
 
 namespace perfcast {
 namespace {
@@ -30,35 +32,40 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
+std::string* kept_field(HttpRequest& request, std::string_view name) {
+  if (name == "host") return &request.host;
+  if (name == "content-type") return &request.content_type;
+  if (name == "authorization") return &request.authorization;
+  if (name == "x-request-id") return &request.request_id;
+  return name == "prefer" ? &request.prefer : nullptr;
+}
+
 }  // namespace
 
 std::string_view reason_of(int status) {
-  switch (status) {
-    case 100:
-      return "Continue";
-    case 200:
-      return "OK";
-    case 400:
-      return "Bad Request";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 411:
-      return "Length Required";
-    case 413:
-      return "Content Too Large";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 503:
-      return "Service Unavailable";
-    case 505:
-      return "HTTP Version Not Supported";
-    default:
-      return "Error";
-  }
+  static constexpr std::pair<int, std::string_view> kReasons[] = {{100, "Continue"},
+                                                                  {200, "OK"},
+                                                                  {202, "Accepted"},
+                                                                  {204, "No Content"},
+                                                                  {400, "Bad Request"},
+                                                                  {401, "Unauthorized"},
+                                                                  {404, "Not Found"},
+                                                                  {405, "Method Not Allowed"},
+                                                                  {408, "Request Timeout"},
+                                                                  {409, "Conflict"},
+                                                                  {411, "Length Required"},
+                                                                  {413, "Content Too Large"},
+                                                                  {415, "Unsupported Media Type"},
+                                                                  {421, "Misdirected Request"},
+                                                                  {422, "Unprocessable Content"},
+                                                                  {429, "Too Many Requests"},
+                                                                  {431, "Request Header Fields Too Large"},
+                                                                  {500, "Internal Server Error"},
+                                                                  {503, "Service Unavailable"},
+                                                                  {505, "HTTP Version Not Supported"}};
+  const auto* const found = std::find_if(std::begin(kReasons), std::end(kReasons),
+                                         [status](const auto& reason) { return reason.first == status; });
+  return found == std::end(kReasons) ? "Error" : found->second;
 }
 
 bool HttpRequestReader::fail(int status, std::string words) {
@@ -109,6 +116,8 @@ bool HttpRequestReader::read_field(std::string_view line, Head& head, std::optio
     if (words.find("keep-alive") != std::string::npos) head.request.keeps_alive = true;
   } else if (name == "expect") {
     head.expects_continue = lower(value) == "100-continue";
+  } else if (std::string* const kept = kept_field(head.request, name); kept != nullptr) {
+    *kept = value;
   }
   return true;
 }

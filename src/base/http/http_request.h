@@ -11,6 +11,9 @@ namespace perfcast {
 struct HttpRequest {
   std::string method, path;  // "POST", "/v1/models"; what stands behind a '?' is left out
   std::string body;
+  // Fields of the head that handlers ask for; empty where absent, the last one where there are several.
+  std::string host, content_type, authorization, request_id, prefer;
+  std::string peer;         // the client's address, in digits; set by the server
   bool keeps_alive = true;  // the connection is wanted for further requests
   bool is_1_0 = false;      // knows no chunks
 };

@@ -36,6 +36,10 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kSweepEvery(1000);
 constexpr Clock::duration kLinger = std::chrono::seconds(2);  // for a client to close a connection that has ended
 
+Clock::duration duration_of(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
 struct Address {
   sockaddr_storage bytes = {};
   socklen_t size = 0;
@@ -62,6 +66,15 @@ Result<Address> address_of(const HttpServerOptions& options) {
                      "an address of this machine in digits, such as 127.0.0.1, 0.0.0.0 or ::1");
 }
 
+std::string digits_of(const Address& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* const number =
+      address.bytes.ss_family == AF_INET
+          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in*>(&address.bytes)->sin_addr)
+          : static_cast<const void*>(&reinterpret_cast<const sockaddr_in6*>(&address.bytes)->sin6_addr);
+  return ::inet_ntop(address.bytes.ss_family, number, text.data(), text.size()) == nullptr ? "" : text.data();
+}
+
 Error cannot_listen(const HttpServerOptions& options, const std::string& what) {
   return environment_error("cannot-listen", "no connection can be taken: " + what + ": " + std::strerror(errno),
                            printable(options.host) + ":" + std::to_string(options.port),
@@ -75,11 +88,14 @@ class HttpServer::Loop {
   Loop(const HttpServerOptions& options, HttpHandler& handler)
       : options_(options),
         handler_(handler),
-        idle_limit_(std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.idle_limit_s))),
+        idle_limit_(duration_of(options.idle_limit_s)),
+        request_limit_(duration_of(options.request_limit_s)),
         epoll_(::epoll_create1(EPOLL_CLOEXEC)),
         waker_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-  ~Loop() {
+  ~Loop() { stop(); }
+
+  void stop() {
     if (!thread_.joinable()) return;
     ends_ = true;
     wake();
@@ -92,6 +108,7 @@ class HttpServer::Loop {
     listener_ = Descriptor(::socket(address->bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     const int yes = 1;
     if (listener_.get() >= 0) ::setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (options_.shares_port) ::setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
     if (listener_.get() < 0 || epoll_.get() < 0 || waker_.get() < 0) return cannot_listen(options_, "no socket");
     if (::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address->bytes), address->size) != 0 ||
         ::listen(listener_.get(), SOMAXCONN) != 0) {
@@ -122,23 +139,26 @@ class HttpServer::Loop {
     wake();
   }
 
-  void answer(uint64_t exchange, int status, std::string_view content_type, std::string_view body) {
+  void answer(uint64_t exchange, int status, std::string_view content_type, std::string_view body,
+              std::string_view fields) {
     Connection* const connection = of_exchange(exchange);
     if (connection == nullptr) return;
+    if (stops_) connection->keeps_alive = false;
     std::string bytes = head_of(*connection, status, content_type);
-    bytes += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n";
+    bytes.append(fields).append("Content-Length: ").append(std::to_string(body.size())).append("\r\n\r\n");
     bytes += body;
     send(*connection, bytes);
     end_exchange(*connection);
   }
 
-  void begin_stream(uint64_t exchange, std::string_view content_type) {
+  void begin_stream(uint64_t exchange, std::string_view content_type, std::string_view fields) {
     Connection* const connection = of_exchange(exchange);
     if (connection == nullptr) return;
     // What has no chunks ends with its connection.
-    if (connection->is_1_0) connection->keeps_alive = false;
-    send(*connection, head_of(*connection, 200, content_type) + "Cache-Control: no-store\r\n" +
-                          (connection->is_1_0 ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n"));
+    if (connection->is_1_0 || stops_) connection->keeps_alive = false;
+    send(*connection, head_of(*connection, 200, content_type)
+                          .append(fields)
+                          .append(connection->is_1_0 ? "\r\n" : "Transfer-Encoding: chunked\r\n\r\n"));
   }
 
   void write(uint64_t exchange, std::string_view bytes) {
@@ -159,12 +179,17 @@ class HttpServer::Loop {
     end_exchange(*connection);
   }
 
-  void stop_listening() { listener_.reset(); }
+  void stop_listening() {
+    listener_.reset();
+    stops_ = true;
+  }
 
  private:
   struct Connection {
     uint64_t name = 0;
     Descriptor socket;
+    std::unique_ptr<TlsSession> tls;  // null: plain
+    std::string peer;
     HttpRequestReader reader;
     uint64_t exchange = 0;  // 0: none is under way
     std::string unsent;
@@ -173,6 +198,7 @@ class HttpServer::Loop {
     bool is_lost = false;       // nothing can be said to it any more
     bool is_ending = false;     // closed when all is sent
     Clock::time_point active = Clock::now();
+    Clock::time_point began = Clock::time_point::max();  // when the first byte of a request came; max: none has
   };
 
   void wake() {
@@ -216,6 +242,14 @@ class HttpServer::Loop {
       watch(EPOLL_CTL_ADD, listener_.get(), EPOLLIN, kListener);
     }
     for (auto& [name, connection] : connections_) {
+      const bool is_slow = request_limit_ > Clock::duration::zero() && connection.exchange == 0 &&
+                           !connection.is_ending && connection.began != Clock::time_point::max() &&
+                           Clock::now() > connection.began + request_limit_;
+      if (is_slow) {
+        refuse(connection, {408, "the request took longer than " +
+                                     std::to_string(static_cast<int>(options_.request_limit_s)) + " s to arrive"});
+        continue;
+      }
       const Clock::duration limit = connection.is_ending ? std::min(idle_limit_, kLinger) : idle_limit_;
       if (connection.exchange != 0 || Clock::now() < connection.active + limit) continue;
       connection.is_lost = true;
@@ -236,7 +270,10 @@ class HttpServer::Loop {
 
   void take_connections() {
     for (;;) {
-      Descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      Address from;
+      from.size = sizeof from.bytes;
+      Descriptor socket(::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&from.bytes), &from.size,
+                                  SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (socket.get() < 0) {
         // It would be called again at once, with no descriptor to spare: listens on a moment later.
         is_deaf_ = errno == EMFILE || errno == ENFILE;
@@ -250,6 +287,8 @@ class HttpServer::Loop {
       Connection& connection = connections_[name];
       connection.name = name;
       connection.socket = std::move(socket);
+      connection.peer = digits_of(from);
+      if (options_.tls) connection.tls = std::make_unique<TlsSession>(options_.tls, connection.socket.get());
       connection.reader = HttpRequestReader(options_.limits);
       watch(EPOLL_CTL_ADD, connection.socket.get(), EPOLLIN, name);
     }
@@ -260,14 +299,24 @@ class HttpServer::Loop {
     connection.active = Clock::now();
     changed_.push_back(connection.name);
     if ((events & EPOLLOUT) != 0) send(connection, {});
-    if ((events & ~static_cast<uint32_t>(EPOLLOUT)) == 0) return;
+    const bool reads_anyway = connection.tls != nullptr && connection.tls->waits_to_write();
+    if ((events & ~static_cast<uint32_t>(EPOLLOUT)) == 0 && !reads_anyway) return;
     if ((connection.events & EPOLLIN) == 0) {
       connection.is_lost = true;
       return;
     }
+    // What TLS has taken off the socket, the socket doesn't tell of any more.
+    do {
+      receive(connection);
+    } while (!connection.is_lost && connection.tls != nullptr && connection.tls->has_more());
+  }
+
+  void receive(Connection& connection) {
     std::array<char, 65536> bytes;
-    const ssize_t count = ::recv(connection.socket.get(), bytes.data(), bytes.size(), 0);
+    const ssize_t count = connection.tls ? connection.tls->read(bytes.data(), bytes.size())
+                                         : ::recv(connection.socket.get(), bytes.data(), bytes.size(), 0);
     if (count > 0 && !connection.is_ending) {
+      if (connection.began == Clock::time_point::max()) connection.began = connection.active;
       connection.reader.add({bytes.data(), static_cast<size_t>(count)});
     } else if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) {
       connection.is_lost = true;
@@ -291,7 +340,10 @@ class HttpServer::Loop {
       }
       if (connection.is_ending) {
         // Closed at once, an answer to a client that still sends would be lost: it closes first.
-        if (connection.unsent.empty()) ::shutdown(connection.socket.get(), SHUT_WR);
+        if (connection.unsent.empty()) {
+          if (connection.tls) connection.tls->end();
+          ::shutdown(connection.socket.get(), SHUT_WR);
+        }
       } else if (connection.exchange == 0) {
         take_request(connection);
       }
@@ -308,6 +360,8 @@ class HttpServer::Loop {
       return;
     }
     connection.exchange = next_exchange_++;
+    connection.began = Clock::time_point::max();
+    request->peer = connection.peer;
     connection.keeps_alive = request->keeps_alive;
     connection.is_1_0 = request->is_1_0;
     exchanges_[connection.exchange] = &connection;
@@ -322,10 +376,11 @@ class HttpServer::Loop {
     end_connection(connection);
   }
 
-  static std::string head_of(const Connection& connection, int status, std::string_view content_type) {
+  std::string head_of(const Connection& connection, int status, std::string_view content_type) const {
     std::string text = "HTTP/1.1 " + std::to_string(status) + " ";
     text.append(reason_of(status)).append("\r\nContent-Type: ").append(content_type);
-    return text + "\r\nConnection: " + (connection.keeps_alive ? "keep-alive" : "close") + "\r\n";
+    text.append("\r\nConnection: ").append(connection.keeps_alive ? "keep-alive\r\n" : "close\r\n");
+    return text.append(options_.fields);
   }
 
   void send(Connection& connection, std::string_view bytes) {
@@ -335,7 +390,9 @@ class HttpServer::Loop {
     const std::string_view all = waited ? std::string_view(connection.unsent) : bytes;
     size_t sent = 0;
     while (sent < all.size()) {
-      const ssize_t count = ::send(connection.socket.get(), all.data() + sent, all.size() - sent, MSG_NOSIGNAL);
+      const ssize_t count = connection.tls
+                                ? connection.tls->write(all.data() + sent, all.size() - sent)
+                                : ::send(connection.socket.get(), all.data() + sent, all.size() - sent, MSG_NOSIGNAL);
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno != EAGAIN) connection.is_lost = true;
       if (count < 0) break;
@@ -354,7 +411,8 @@ class HttpServer::Loop {
   // A client that sends on while it is answered waits, once enough is held; only its end is of interest then.
   void watch_what_matters(Connection& connection) {
     const bool is_full = connection.exchange != 0 && connection.reader.held_bytes() >= kMostHeldBytes;
-    const uint32_t events = (is_full ? EPOLLRDHUP : EPOLLIN) | (connection.unsent.empty() ? 0U : EPOLLOUT);
+    const bool writes = !connection.unsent.empty() || (connection.tls && connection.tls->waits_to_write());
+    const uint32_t events = (is_full ? EPOLLRDHUP : EPOLLIN) | (writes ? EPOLLOUT : 0U);
     if (events == std::exchange(connection.events, events)) return;
     watch(EPOLL_CTL_MOD, connection.socket.get(), events, connection.name);
   }
@@ -378,10 +436,11 @@ class HttpServer::Loop {
 
   const HttpServerOptions options_;
   HttpHandler& handler_;
-  const Clock::duration idle_limit_;
+  const Clock::duration idle_limit_, request_limit_;
   Descriptor epoll_, waker_, listener_;
   int port_ = 0;
   bool is_deaf_ = false;  // the listener is not waited for
+  bool stops_ = false;    // no connection is wanted for further requests
   uint64_t next_connection_ = kFirstConnection, next_exchange_ = 1;
   std::map<uint64_t, Connection> connections_;           // stay where they are
   std::unordered_map<uint64_t, Connection*> exchanges_;  // under way
@@ -402,13 +461,15 @@ HttpServer::HttpServer(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
 HttpServer::~HttpServer() = default;
 
 void HttpServer::start() { loop_->start(); }
+void HttpServer::stop() { loop_->stop(); }
 int HttpServer::port() const { return loop_->port(); }
 void HttpServer::post(std::function<void()> task) { loop_->post(std::move(task)); }
-void HttpServer::answer(uint64_t exchange, int status, std::string_view content_type, std::string_view body) {
-  loop_->answer(exchange, status, content_type, body);
+void HttpServer::answer(uint64_t exchange, int status, std::string_view content_type, std::string_view body,
+                        std::string_view fields) {
+  loop_->answer(exchange, status, content_type, body, fields);
 }
-void HttpServer::begin_stream(uint64_t exchange, std::string_view content_type) {
-  loop_->begin_stream(exchange, content_type);
+void HttpServer::begin_stream(uint64_t exchange, std::string_view content_type, std::string_view fields) {
+  loop_->begin_stream(exchange, content_type, fields);
 }
 void HttpServer::write(uint64_t exchange, std::string_view bytes) { loop_->write(exchange, bytes); }
 void HttpServer::end(uint64_t exchange) { loop_->end(exchange); }

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/http/http_request.h"
+#include "base/http/tls.h"
 #include "base/result.h"
 
 namespace perfcast {
@@ -25,6 +26,12 @@ struct HttpServerOptions {
   HttpLimits limits;
   // A connection is closed that has sent a part of a request, or nothing, for so long.
   double idle_limit_s = 60;
+  // A request must be whole so long after its first byte, or it is refused (408); 0: any time.
+  double request_limit_s = 0;
+  // Several servers of this process listen on one port, and the system spreads connections over them.
+  bool shares_port = false;
+  std::shared_ptr<const TlsContext> tls;  // null: plain
+  std::string fields;                     // of every answer's head: lines that end in "\r\n"
   // A client that reads so little that more than this waits for it is gone.
   size_t most_unsent_bytes = size_t{16} << 20;
 };
@@ -51,16 +58,21 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   void start();
+  void stop();  // ends the thread: the handler is called no more, and tasks that are posted aren't run
   int port() const;
   // From any thread: runs the task on the server's.
   void post(std::function<void()> task);
 
   // The rest on the server's thread: in the handler, or in a task. Of an exchange that is gone, they do nothing.
-  void answer(uint64_t exchange, int status, std::string_view content_type, std::string_view body);
-  void begin_stream(uint64_t exchange, std::string_view content_type);
+  // `fields`: further lines of the head, each ending in "\r\n".
+  void answer(uint64_t exchange, int status, std::string_view content_type, std::string_view body,
+              std::string_view fields = {});
+  void begin_stream(uint64_t exchange, std::string_view content_type,
+                    std::string_view fields = "Cache-Control: no-store\r\n");
   void write(uint64_t exchange, std::string_view bytes);  // of a stream
   void end(uint64_t exchange);
-  void stop_listening();  // no further connection is taken
+  // No further connection is taken, and each is closed behind its next answer.
+  void stop_listening();
 
  private:
   class Loop;

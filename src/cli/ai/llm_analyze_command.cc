@@ -19,7 +19,7 @@ struct AnalyzeArguments {
   ai::LlmPhase phase = ai::LlmPhase::kPrefill;
   std::optional<int64_t> sequence, context;
   int64_t batch = 1;
-  LlmPrecisionArguments precision;
+  ai::WorkloadFormats precision;
   bool csv = false, list = false, last_position = false, eager_attention = false, skip_masked = false;
 };
 
@@ -42,7 +42,7 @@ Result<ai::LlmWorkload> workload_of(const ai::LlmConfig& config, const AnalyzeAr
   workload.head_all_positions = !arguments.last_position;
   workload.fused_attention = !arguments.eager_attention;
   workload.skip_masked = arguments.skip_masked;
-  if (Status status = take_precision(config, arguments.precision, workload); !status) return status.error();
+  if (Status status = ai::take_formats(config, arguments.precision, workload); !status) return status.error();
   return workload;
 }
 

@@ -8,17 +8,20 @@
 
 #include "ai/llm_forecast/device_provider.h"
 #include "ai/llm_forecast/forecast_report.h"
+#include "ai/llm_forecast/named_devices.h"
 #include "base/result.h"
 
 namespace perfcast::cli {
+
+ai::DeviceFiles shipped_devices();
 
 // The shipped catalogue, and before it the devices of `device_file` (empty: none), which take the place of those with
 // one of their names. Errors of read_device_catalogue().
 Result<std::unique_ptr<ai::DeviceProvider>> open_devices(const std::string& device_file);
 
 // Devices of --on, each once. "bad-usage" where none is named, "unknown-device".
-Result<std::vector<ai::ForecastDevice>> named_devices(const ai::DeviceProvider& provider,
-                                                      const std::vector<std::string>& on);
+Result<std::vector<ai::ForecastDevice>> chosen_devices(const ai::DeviceProvider& provider,
+                                                       const std::vector<std::string>& on);
 // DEVICE=VALUE of one device, or VALUE of all; later ones win.
 Status take_values(const std::vector<std::string>& given, const char* option, const ai::DeviceProvider& provider,
                    std::vector<ai::ForecastDevice>& devices, double ai::DeviceTerms::*field);

@@ -1,8 +1,5 @@
 #include "cli/ai/llm_engine.h"
 
-#include <memory>
-
-#include "base/text.h"
 #include "cli/option_table.h"
 
 namespace perfcast::cli {
@@ -27,35 +24,16 @@ void add_host_option(CLI::App& verb, EngineArguments& arguments) {
 Result<ai::EngineBundle> shipped_engines() { return ai::read_engine_bundle(shipped_file(kEngines)); }
 
 Result<ai::EngineTerms> engine_of(const EngineArguments& arguments) {
-  ai::EngineTerms terms;
-  if (arguments.engine == kNoEngine) return terms;
-  auto bundle = shipped_engines();
+  if (arguments.engine == kNoEngine) return ai::EngineTerms();
+  const auto bundle = shipped_engines();
   if (!bundle) return bundle.error();
-  const auto profile = bundle->find(arguments.engine);
-  if (!profile) {
-    Error error = profile.error();
-    error.kind = ErrorKind::kUsage;
-    error.where = "--engine";
-    std::vector<std::string> names = bundle->names();
-    std::erase(names, kNoEngine);
-    error.expected = "one of: " + join(names, ", ") + ", " + kNoEngine;
-    return error;
-  }
-  terms.profile = std::make_shared<const ai::EngineProfile>(**profile);
-  return terms;
+  return ai::engine_named(*bundle, arguments.engine);
 }
 
 Result<ai::EngineHost> host_named(const std::string& name) {
   const auto bundle = shipped_engines();
   if (!bundle) return bundle.error();
-  auto host = bundle->hosts.find(name);
-  if (host) return host;
-  Error error = host.error();
-  error.kind = ErrorKind::kUsage;
-  error.where = "--host";
-  error.message = "'" + printable(name) + "' is neither a CPU nor a machine with GPUs that is known";
-  error.expected = "a CPU or an instance type, such as \"EPYC 7R32\" or g5.xlarge; " + error.expected;
-  return error;
+  return ai::host_named(*bundle, name);
 }
 
 }  // namespace perfcast::cli

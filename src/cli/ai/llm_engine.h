@@ -6,12 +6,13 @@
 
 #include "ai/engine/engine_bundle.h"
 #include "ai/llm_forecast/llm_forecast.h"
+#include "ai/llm_forecast/named_devices.h"
 #include "base/result.h"
 #include "cli/command.h"
 
 namespace perfcast::cli {
 
-inline constexpr const char* kNoEngine = "none";
+using ai::kNoEngine;
 
 struct EngineArguments {
   std::string engine = ai::kDefaultEngine;

@@ -31,7 +31,7 @@ struct ForecastArguments {
   std::vector<std::string> on, cpus, batches, sequences, tensor_parallels, prices, powers;
   int64_t output_tokens = 128;
   std::optional<double> link_bytes_per_s, vcpus;
-  LlmPrecisionArguments precision;
+  ai::WorkloadFormats precision;
   EngineArguments engine;
   bool sweep = false, csv = false, list = false, eager_attention = false, graph_launch = false;
   const CLI::App* verb = nullptr;
@@ -40,7 +40,7 @@ struct ForecastArguments {
 Result<ai::SweepGrid> grid_of(const ai::LlmConfig& config, const ForecastArguments& arguments) {
   ai::SweepGrid grid;
   ai::LlmWorkload formats;
-  if (Status status = take_precision(config, arguments.precision, formats); !status) return status.error();
+  if (Status status = ai::take_formats(config, arguments.precision, formats); !status) return status.error();
   grid.request.weights = formats.weights;
   grid.request.activations = formats.activations;
   grid.request.kv = formats.kv;
@@ -74,7 +74,7 @@ Result<ai::SweepGrid> grid_of(const ai::LlmConfig& config, const ForecastArgumen
 
 Result<std::vector<ai::ForecastDevice>> devices_of(const ai::DeviceProvider& provider,
                                                    const ForecastArguments& arguments) {
-  auto devices = named_devices(provider, arguments.on);
+  auto devices = chosen_devices(provider, arguments.on);
   if (!devices) return devices;
   for (ai::ForecastDevice& device : *devices) {
     device.terms.step.launch = arguments.graph_launch ? ai::LaunchMode::kGraph : ai::LaunchMode::kStream;
@@ -178,7 +178,7 @@ Result<std::string> on_cpus(const ForecastArguments& arguments, const char* opti
   if (!config) return as_named_file(config.error(), true);
   ai::CpuForecastRequest request;
   ai::LlmWorkload formats;
-  if (Status status = take_precision(*config, arguments.precision, formats); !status) return status.error();
+  if (Status status = ai::take_formats(*config, arguments.precision, formats); !status) return status.error();
   if (!arguments.precision.weights.empty() || !arguments.precision.precision.empty()) request.weights = formats.weights;
   // A GGUF file is what llama.cpp runs; of the weights beside a config.json one would be made.
   if (config->stored_weight_name.empty()) request.bits_per_value = formats.weight_bits_per_value;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "ai/serving_plan/plan_load.h"
 #include "ai/serving_plan/serving_plan_report.h"
 #include "base/csv.h"
 #include "base/json.h"
@@ -116,8 +117,9 @@ int run_llm_plan(const CommonOptions& common, const LlmPlanArguments& arguments,
   request.service = *std::move(service);
   request.goal = goal.value_or(serving.prices.empty() ? ai::PlanGoal::kDevices : ai::PlanGoal::kCost);
   std::vector<std::string> notes;
-  ServingLoads loads(serving, common.seed);
-  auto load = loads.read_one(notes);
+  const auto loads = serving_loads_of(serving, common.seed, notes);
+  if (!loads) return report_error(loads.error(), common);
+  auto load = ai::plan_load_of(*loads);
   if (!load) return report_error(load.error(), common);
   request.load = *std::move(load);
   request.confidence = arguments.confidence;

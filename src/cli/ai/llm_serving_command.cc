@@ -77,8 +77,11 @@ int run_serving(const CommandContext& context, const ServingArguments& arguments
                     std::to_string(steps->checked_steps) + " other steps differed by");
   }
   if (!request) return report_error(request.error(), common);
-  ServingLoads loads(arguments, common.seed);
-  if (Status read = loads.read(request->loads, notes); !read) return report_error(read.error(), common);
+  const auto asked_loads = serving_loads_of(arguments, common.seed, notes);
+  if (!asked_loads) return report_error(asked_loads.error(), common);
+  auto loads = asked_loads->all();
+  if (!loads) return report_error(loads.error(), common);
+  request->loads = *std::move(loads);
   std::string times;
   const ai::ServingRequestFor asked = *request;
   ai::ServingEvents events(asked);

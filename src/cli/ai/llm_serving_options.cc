@@ -32,7 +32,7 @@ Status take_devices(const ServingArguments& arguments, const ai::EngineTerms& en
   const auto provider = open_devices(arguments.device_file);
   if (!provider) return provider.error();
   const bool is_any = arguments.any_device && arguments.on.empty();
-  auto devices = named_devices(**provider, is_any ? devices_with_prices(arguments.prices, **provider) : arguments.on);
+  auto devices = chosen_devices(**provider, is_any ? devices_with_prices(arguments.prices, **provider) : arguments.on);
   if (!devices) return devices.error();
   for (ai::ForecastDevice& device : *devices) device.terms.engine = engine;
   if (Status taken = take_values(arguments.prices, "--price", **provider, *devices, &ai::DeviceTerms::price_per_hour);
@@ -74,32 +74,13 @@ Status take_parallel(const ServingArguments& arguments, ai::ServingRequestFor& r
   request.pipeline_parallel = arguments.pipeline_parallel;
   request.expert_parallel = arguments.expert_parallel;
   request.transfer_bytes_per_s = 1e9 * arguments.transfer_gb_per_s.value_or(kUnknown);
-  if (arguments.data_parallel > 1 && arguments.pipeline_parallel > 1) {
-    return usage_error("bad-usage", "several engines of several stages in a replica", "--pipeline-parallel",
-                       "--data-parallel or --pipeline-parallel, and --tensor-parallel beside it");
-  }
-  if (arguments.expert_parallel && !request.config.has_moe()) {
-    return usage_error("bad-usage", printable(request.config.name) + " has no experts", "--expert-parallel",
-                       "a mixture of experts, or the verb without it");
-  }
-  if (arguments.expert_parallel && arguments.data_parallel == 1) {
-    return usage_error("bad-usage", "whole experts on the devices of one engine are not simulated", "--expert-parallel",
-                       "--data-parallel N with it; without it, devices of an engine share each expert");
-  }
-  if (arguments.prefill_replicas == 0 && arguments.transfer_gb_per_s) {
-    return usage_error("bad-usage", "no replica hands requests over", "--transfer-rate",
-                       "--prefill-replicas N with it");
-  }
-  if (arguments.prefill_replicas > 0 && arguments.whole_prompts) {
-    return usage_error("bad-usage", "replicas for prompts alone cut nothing up for answers", "--whole-prompts",
-                       "--prefill-replicas without it");
-  }
+  if (Status fits = ai::check_parallel(request); !fits) return fits;
   return take_speculative(arguments, request);
 }
 
 Status take_formats(const ServingArguments& arguments, ai::ServingRequestFor& request) {
   ai::LlmWorkload formats;
-  if (Status taken = take_precision(request.config, arguments.precision, formats); !taken) return taken;
+  if (Status taken = ai::take_formats(request.config, arguments.precision, formats); !taken) return taken;
   request.formats.weights = formats.weights;
   request.formats.activations = formats.activations;
   request.formats.kv = formats.kv;

@@ -19,7 +19,7 @@ struct ServingArguments : ServingLoadArguments {
   std::string model, device_file, system, request_times, events, report, router = "least-loaded";
   std::vector<std::string> on, prices, objectives, speculative;
   EngineArguments engine;
-  LlmPrecisionArguments precision;
+  ai::WorkloadFormats precision;
   int64_t replicas = 1, prefill_replicas = 0, data_parallel = 1, pipeline_parallel = 1, receive_steps = 1;
   std::optional<double> transfer_gb_per_s;
   std::optional<int64_t> max_sequences, step_tokens, cache_tokens, context_tokens;

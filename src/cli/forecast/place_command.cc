@@ -46,7 +46,7 @@ struct PlaceArguments {
   PriceArguments price_list;
   place::PlacementWishes::Sort sort = place::PlacementWishes::Sort::kTime;
   std::optional<double> budget, host_link_bytes_per_s, link_bytes_per_s, vcpus;
-  LlmPrecisionArguments precision;
+  ai::WorkloadFormats precision;
   EngineArguments engine;
   int64_t batch = 1, output_tokens = 128, tensor_parallel = 0;
   std::optional<int64_t> sequence;
@@ -230,7 +230,7 @@ Result<place::Placement> place_model(const PlaceArguments& arguments, const plac
   place::LlmPlaceRequest request;
   request.config = config;
   ai::LlmWorkload formats;
-  if (Status status = take_precision(config, arguments.precision, formats); !status) return status.error();
+  if (Status status = ai::take_formats(config, arguments.precision, formats); !status) return status.error();
   request.request.weights = formats.weights;
   request.request.activations = formats.activations;
   request.request.kv = formats.kv;
