@@ -32,21 +32,13 @@ install(DIRECTORY docs LICENSES DESTINATION share/doc/perfcast)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION share/doc/perfcast)
 install(FILES LICENSES/README.md DESTINATION share/doc/perfcast RENAME copyright)
 
-# The manual page and the completions, as the binary prints them. The paths of data in them are those of the prefix, or below
-# the folder that PERFCAST_SHARE names.
+# The manual page and the completions, as the binary prints them. They have no paths.
 install(CODE "
-  set(perfcast_share \"\$ENV{PERFCAST_SHARE}\")
-  if(perfcast_share STREQUAL \"\")
-    set(perfcast_share \"\${CMAKE_INSTALL_PREFIX}/share/perfcast\")
-  endif()
   function(perfcast_prints file)
     set(path \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/share/\${file}\")
     get_filename_component(folder \"\${path}\" DIRECTORY)
     file(MAKE_DIRECTORY \"\${folder}\")
-    execute_process(
-      COMMAND \${CMAKE_COMMAND} -E env HOME=~ --unset=XDG_DATA_HOME \"PERFCAST_SHARE=\${perfcast_share}\"
-              \"$<TARGET_FILE:perfcast>\" \${ARGN}
-      OUTPUT_FILE \"\${path}\" COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND \"$<TARGET_FILE:perfcast>\" \${ARGN} OUTPUT_FILE \"\${path}\" COMMAND_ERROR_IS_FATAL ANY)
     message(STATUS \"Installing: \${path}\")
   endfunction()
   perfcast_prints(man/man1/perfcast.1 help --man)

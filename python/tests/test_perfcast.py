@@ -36,8 +36,8 @@ class Programs(unittest.TestCase):
         self.assertEqual({platform.arch for platform in forecast.platforms}, {"aarch64"})
         first = forecast.platforms[0]
         other = perfcast.forecast(PROFILE, measured={first.name: 7.5}, reference=first.name)
-        self.assertEqual(other.platform(first.id).rpv, 1)
-        self.assertEqual(other.platform(first.id).time_s, 7.5)
+        self.assertAlmostEqual(other.platform(first.id).rpv, 1)
+        self.assertAlmostEqual(other.platform(first.id).time_s, 7.5)
         self.assertTrue(other.platform(first.name).measured)
         with self.assertRaises(KeyError):
             other.platform("Zilog Z80")

@@ -15,8 +15,8 @@ nm -D --defined-only "$library" | sed -n 's/.* T \(.*\)@@PERFCAST_1$/\1/p' | sor
 diff "$work/declared" "$work/shown" >&2 || fail "the library shows other functions than perfcast.h declares"
 nm -D --defined-only "$library" | grep -v -e '@@PERFCAST_1$' -e ' A PERFCAST_1$' >"$work/more" && fail "the library shows more: $(head -n 3 "$work/more")"
 
-# The page has the program between its includes and the brace that ends it, and under it what it prints.
-awk '/^    #include/ {on = 1} on {print substr($0, 5)} on && /^    }$/ {exit}' "$source/docs/c-api.md" >"$work/example.c"
+# The page has the program, indented, from its first include on, and further down what it prints.
+awk '/^    #include/ {on = 1} on && /^[^ ]/ {exit} on {print substr($0, 5)}' "$source/docs/c-api.md" >"$work/example.c"
 awk '/^    \$ \.\/example/ {on = 1; next} on && !/^    / {exit} on {print substr($0, 5)}' "$source/docs/c-api.md" >"$work/expected"
 [ -s "$work/expected" ] || fail "docs/c-api.md says nothing of what its program prints"
 ln -s "$library" "$work/libperfcast.so"

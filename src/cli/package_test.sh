@@ -26,7 +26,7 @@ ldd "$folder/bin/perfcast" "$folder/lib/libperfcast.so.1" | sed -n 's/^\t\(lib[^
 while read -r library _; do
   grep -q "^${library//./\\.}: " "$folder/share/doc/perfcast/libraries/README" || fail "$library has no note of its source"
 done < <(cd "$folder/lib/perfcast" && ls | grep -v '^libperfcast_')
-grep -q "$build" "$folder/share/man/man1/perfcast.1" && fail "the manual page has a path of the build"
+! grep -qF "$source" "$folder/share/man/man1/perfcast.1" || fail "the manual page has a path of the source"
 
 mkdir "$work/module"
 /usr/bin/python3 -m zipfile -e "$work"/perfcast-*.whl "$work/module"
