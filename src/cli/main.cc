@@ -157,8 +157,7 @@ int run(int argc, char** argv) {
       "  perfcast predict -- ./prog args\n"
       "  perfcast compare './old args' './new args'\n"
       "  perfcast llm forecast llama3-8b --on H100,A100-80GB\n"
-      "More: perfcast VERB --help, perfcast help --man, perfcast completion bash. Exit status: 0 done, 1 failure, 2 "
-      "bad usage; compare, audit and profile have more.");
+      "More: perfcast VERB --help, help --man, completion bash. Exit status: 0 done, 1 failed, 2 bad usage.");
   if (const size_t begin = program_begin(app, own); begin < own.size()) {
     own.resize(begin);
     context.command.assign(argv + 1 + begin, argv + argc);  // a "--" among them is the program's

@@ -35,7 +35,9 @@ TEST(OpenApi, EveryReferenceIsThereAndEveryIdIsUnique) {
       ASSERT_TRUE(reference.starts_with(prefix));
       EXPECT_TRUE(document["components"]["schemas"].contains(reference.substr(prefix.size()))) << reference;
     }
-    if (json.is_object() && json.contains("operationId")) EXPECT_TRUE(ids.insert(json["operationId"]).second);
+    if (json.is_object() && json.contains("operationId")) {
+      EXPECT_TRUE(ids.insert(json["operationId"]).second) << json["operationId"];
+    }
     if (json.is_structured()) {
       for (const Json& element : json) walk(element);
     }
