@@ -107,31 +107,6 @@ std::string text_of(const ai::LlmConfig& config, const ai::CpuForecast& forecast
 
 constexpr const char* kPlatforms = "bundles/cpus.pcb";
 
-// A CPU that programs are forecast on, and whose bandwidth nobody measured: what its platform tells. Of a chip that has
-// no stated size a machine of `vcpus`.
-Result<ai::CpuFacts> facts_of_platform(const Platform& platform, double vcpus) {
-  ai::CpuFacts facts;
-  static_cast<ProcessorIdentity&>(facts) = platform;
-  facts.flags = {platform.flags.begin(), platform.flags.end()};
-  const auto fact = [&](const char* name) {
-    const auto found = platform.facts.find(name);
-    return found == platform.facts.end() ? kUnknown : found->second;
-  };
-  for (const CacheField& field : kCacheFields) facts.*field.bytes = if_known(fact(field.name));
-  facts.most_memory_bytes_per_s = desktop_memory_bytes_per_s(platform).value_or(kUnknown);
-  const double threads = std::isnan(fact("threads_per_core_count")) ? 1 : fact("threads_per_core_count");
-  const double of_a_chip = fact("core_count") * threads;
-  if (platform.segment == "desktop" && vcpus > of_a_chip) {
-    return usage_error("bad-vcpus", fmt::format("{} has {:g} vCPUs", printable(platform.name), of_a_chip), "--vcpus",
-                       fmt::format("{:g}, or fewer", of_a_chip));
-  }
-  facts.vcpus = std::isnan(vcpus) ? of_a_chip : vcpus;
-  facts.cores = std::max(1.0, std::floor(facts.vcpus / threads));
-  if (!std::isnan(facts.vcpus)) return facts;
-  return usage_error("bad-vcpus", "nothing tells how many vCPUs a machine with " + printable(platform.name) + " has",
-                     "--vcpus", "--vcpus N, its number");
-}
-
 Result<std::vector<Platform>> shipped_platforms() {
   auto bundle = program::read_bundle(shipped_file(kPlatforms));
   if (!bundle) return bundle.error();
@@ -179,6 +154,29 @@ Status take_others(const ai::CpuCatalogue& cpus, const char* option, ai::CpuFore
 }
 
 }  // namespace
+
+Result<ai::CpuFacts> facts_of_platform(const Platform& platform, double vcpus) {
+  ai::CpuFacts facts;
+  static_cast<ProcessorIdentity&>(facts) = platform;
+  facts.flags = {platform.flags.begin(), platform.flags.end()};
+  const auto fact = [&](const char* name) {
+    const auto found = platform.facts.find(name);
+    return found == platform.facts.end() ? kUnknown : found->second;
+  };
+  for (const CacheField& field : kCacheFields) facts.*field.bytes = if_known(fact(field.name));
+  facts.most_memory_bytes_per_s = desktop_memory_bytes_per_s(platform).value_or(kUnknown);
+  const double threads = std::isnan(fact("threads_per_core_count")) ? 1 : fact("threads_per_core_count");
+  const double of_a_chip = fact("core_count") * threads;
+  if (platform.segment == "desktop" && vcpus > of_a_chip) {
+    return usage_error("bad-vcpus", fmt::format("{} has {:g} vCPUs", printable(platform.name), of_a_chip), "--vcpus",
+                       fmt::format("{:g}, or fewer", of_a_chip));
+  }
+  facts.vcpus = std::isnan(vcpus) ? of_a_chip : vcpus;
+  facts.cores = std::max(1.0, std::floor(facts.vcpus / threads));
+  if (!std::isnan(facts.vcpus)) return facts;
+  return usage_error("bad-vcpus", "nothing tells how many vCPUs a machine with " + printable(platform.name) + " has",
+                     "--vcpus", "--vcpus N, its number");
+}
 
 Status take_cpu_prices(const std::vector<std::string>& given, ai::CpuForecastRequest& request) {
   for (const std::string& text : list_of(given)) {
