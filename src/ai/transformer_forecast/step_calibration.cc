@@ -235,7 +235,9 @@ class StepCalibration::Steps {
     for (const Mixture& step : steps_) {
       const StepBatch batch = step.batch();
       layers.emplace_back(filled_up(batch.tokens()), step.layers_s);
-      head.emplace_back(filled_up(amount(batch.decodes + batch.prefills)), step.head_s);
+      // Behind the layers of a long prompt the head waits for its weights: most steps of a service have none.
+      const double answers = amount(batch.decodes + batch.prefills);
+      if (batch.tokens() == answers) head.emplace_back(filled_up(answers), step.head_s);
       (batch.decodes > 0 ? generating : prompts).push_back(&step);
     }
     result.layers = table_of(layers);
