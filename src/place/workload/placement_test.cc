@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "base/text.h"
 
 namespace perfcast::place {
 namespace {
