@@ -398,8 +398,8 @@ class WordReader {
     if (digits == 0 || word.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz.+-") != std::string::npos)
       return false;
     if (letter > 0 || word.find('.') != std::string::npos) return true;
-    return digits == word.size() && lower(i + 1) != "x" &&
-           name_length(i + 1, name, &WordReader::is_device) == 0 && !is_claim_plural(lower(i + 1));
+    return digits == word.size() && lower(i + 1) != "x" && name_length(i + 1, name, &WordReader::is_device) == 0 &&
+           !is_claim_plural(lower(i + 1));
   }
 
   bool take_meaning() {

@@ -153,8 +153,7 @@ TEST(ClaimWords, SaysWhatIsMissing) {
 }
 
 TEST(ClaimWords, AreClaimsOfAFile) {
-  const auto found =
-      claims_in_words({"llama2-7b h100: 120 tok/s", "h100: 3 TB", "h100: 3 TB/s"}, some_devices(), {});
+  const auto found = claims_in_words({"llama2-7b h100: 120 tok/s", "h100: 3 TB", "h100: 3 TB/s"}, some_devices(), {});
   const std::vector<Claim>& claims = found.file.claims;
   ASSERT_EQ(claims.size(), 2u);
   EXPECT_EQ(claims[0].id, "claim-1");
@@ -167,12 +166,11 @@ TEST(ClaimWords, AreClaimsOfAFile) {
 }
 
 TEST(ClaimWords, RefusesNumbersThatNoCountCanHave) {
-  for (const auto& [text, said] :
-       {std::pair("llama2-7b h100 batch 1.5: 120 tok/s", "batch: found 1.5"),
-        std::pair("llama2-7b h100x0: 120 tok/s", "devices: found 0"),
-        std::pair("llama2-7b h100: 0 tok/s", "value: found 0, expected a number above 0"),
-        std::pair("llama2-7b h100: -5 tok/s", "the number '-5' is below 0"),
-        std::pair("-5 tok/s", "the number '-5' is below 0")}) {
+  for (const auto& [text, said] : {std::pair("llama2-7b h100 batch 1.5: 120 tok/s", "batch: found 1.5"),
+                                   std::pair("llama2-7b h100x0: 120 tok/s", "devices: found 0"),
+                                   std::pair("llama2-7b h100: 0 tok/s", "value: found 0, expected a number above 0"),
+                                   std::pair("llama2-7b h100: -5 tok/s", "the number '-5' is below 0"),
+                                   std::pair("-5 tok/s", "the number '-5' is below 0")}) {
     const auto found = claims_in_words({text}, some_devices(), {});
     ASSERT_EQ(found.unreadable.size(), 1u) << text;
     EXPECT_THAT(found.unreadable[0].message, HasSubstr(said)) << text;

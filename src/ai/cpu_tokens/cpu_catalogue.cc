@@ -19,7 +19,7 @@ namespace {
 // E-2388G .74, E-2288G .71, EPYC 4245P .62, EPYC 4345P .60.
 constexpr double kReadShare = 0.725;
 constexpr double kBeyondCachesBytes = 256e6;  // of all vCPUs: twice the largest cache of such processors
-constexpr double kOtherLayout = 0.5;  // as far as a factor e^0.5 in size: other threads per core, other sockets
+constexpr double kOtherLayout = 0.5;          // as far as a factor e^0.5 in size: other threads per core, other sockets
 
 template <typename Value>
 Value most_common(const std::map<Value, int64_t>& counts) {

@@ -98,8 +98,8 @@ Result<CpuForecastRow> row_under_engine(const CpuForecastRequest& request, const
   row.prefill_s_90 = around(row.prefill_s, details->widths.first_token);
   row.token_s = details->times.further_s();
   row.tokens_per_s = 1 / row.token_s;
-  row.tokens_per_s_90 = within_memory(around(row.tokens_per_s, details->widths.further_token), cpu,
-                                      forecast.work.weight_bytes);
+  row.tokens_per_s_90 =
+      within_memory(around(row.tokens_per_s, details->widths.further_token), cpu, forecast.work.weight_bytes);
   row.client_token_s_90 = around(details->client_token_s, details->widths.client_token);
   if (cpu.memory_gib > 0) {
     const double context = static_cast<double>(asked.prompt_tokens + asked.output_tokens);

@@ -44,11 +44,11 @@ struct CpuForecastRow {
   double token_s = kUnknown;    // of each further one
   double tokens_per_s = kUnknown;
   CpuInterval tokens_per_s_90;
-  double usd_per_million = kUnknown;  // tokens
-  std::optional<bool> fits_memory;    // where the machine's memory is known
-  std::string bound;                  // of further tokens: "memory", "compute", "threads", "host"
-  std::string weights;                // "q4_k_m", "bf16"
-  std::string engine;                 // "llama.cpp", "vllm 0.22"
+  double usd_per_million = kUnknown;         // tokens
+  std::optional<bool> fits_memory;           // where the machine's memory is known
+  std::string bound;                         // of further tokens: "memory", "compute", "threads", "host"
+  std::string weights;                       // "q4_k_m", "bf16"
+  std::string engine;                        // "llama.cpp", "vllm 0.22"
   double largest_measured_vcpus = kUnknown;  // of the machines with this CPU model
   // Of an engine alone.
   std::optional<CpuEngineForecast> details;

@@ -213,7 +213,8 @@ RunTimes aiperf_times(const FilePart& json, const char* metric) {
 
 LoadRun aiperf_run(const FilePart& json) {
   LoadRun run;
-  const bool is_aiperf = json.json.contains("aiperf_version") || member_at(json.json, {"input_config", "endpoint"}) != nullptr;
+  const bool is_aiperf =
+      json.json.contains("aiperf_version") || member_at(json.json, {"input_config", "endpoint"}) != nullptr;
   run.tool = is_aiperf ? LoadTool::kAiperf : LoadTool::kGenaiPerf;
   for (const Keys& path : {Keys{"input_config", "endpoint", "model_names"}, Keys{"input_config", "model_names"},
                            Keys{"input_config", "model"}}) {
@@ -396,7 +397,8 @@ class RunReader {
       }
       return {};
     }
-    if (json.contains("load_summary") && json.contains("successes")) return add(inference_perf_run({json, &odd_}), where);
+    if (json.contains("load_summary") && json.contains("successes"))
+      return add(inference_perf_run({json, &odd_}), where);
     for (const char* const metric : {"request_throughput", "request_latency", "time_to_first_token"}) {
       if (member_at(json, {metric, "avg"}) != nullptr) return add(aiperf_run({json, &odd_}), where);
     }

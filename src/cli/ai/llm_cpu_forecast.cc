@@ -51,7 +51,8 @@ std::vector<std::string> limit_notes(const ai::CpuForecast& forecast) {
   };
   for (const ai::CpuForecastRow& row : forecast.rows) {
     if (row.cpu.vcpus > row.largest_measured_vcpus) {
-      add(fmt::format("the largest measured machine with {} has {:g} vCPUs; larger ones are forecast with its memory "
+      add(
+          fmt::format("the largest measured machine with {} has {:g} vCPUs; larger ones are forecast with its memory "
                       "bandwidth",
                       printable(row.cpu.name), row.largest_measured_vcpus));
     }

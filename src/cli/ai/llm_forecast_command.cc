@@ -235,8 +235,8 @@ int run_forecast(const CommandContext& context, const ForecastArguments& argumen
     // With --vcpus CPUs are meant.
     const std::vector<std::string> names = list_of(arguments.on);
     const bool means_cpus = arguments.vcpus && std::ranges::none_of(names, [&](const std::string& name) {
-      return (*provider)->find(name).ok();
-    });
+                              return (*provider)->find(name).ok();
+                            });
     if (*are_all || means_cpus) return write(on_cpus(arguments, "--on", common.json));
     return report_error(report.error(), common);
   }

@@ -36,7 +36,7 @@ struct CpuChoice {
   bool with_clocks = false;  // from the bundle of CPU models
   const PlatformPowerTable* powers = nullptr;
   const program::PriceList* prices =
-      nullptr;  // an instance type with a price is a row of its own in the place of the CPU's
+      nullptr;                      // an instance type with a price is a row of its own in the place of the CPU's
   std::vector<std::string> wanted;  // parts of names; CPU models of the bundle that have one are rows, too
 };
 // The CPU models of `tokens`, and those of the bundle that are wanted and not among them: their bandwidth is that of

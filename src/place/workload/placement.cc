@@ -278,8 +278,7 @@ void find_best(PlaceMeasure first, Placement& placement) {
 
 std::string amount_text(const PlacementRow& row, PlaceMeasure measure, const std::string& currency) {
   const auto value = row.value(measure);
-  return value ? amount_in_words(*value, measure, currency)
-               : fmt::format("{:.2f} times the mean", *row.relative_time);
+  return value ? amount_in_words(*value, measure, currency) : fmt::format("{:.2f} times the mean", *row.relative_time);
 }
 
 // "the best's interval holds the forecasts of 3 others": how sure the order is.

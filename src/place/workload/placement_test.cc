@@ -111,9 +111,8 @@ TEST(Placement, PricesSortsAndLimits) {
   EXPECT_TRUE(placement.best.empty());
   // 1 s is 100 limits, and within 600 J.
   EXPECT_THAT(placement.reasons,
-              ElementsAre(HasSubstr("No row can be taken"),
-                          "Nearest to the limits is Fast (tpu): " + human_seconds(1) + ", the limit is " +
-                              human_seconds(0.01) + "."));
+              ElementsAre(HasSubstr("No row can be taken"), "Nearest to the limits is Fast (tpu): " + human_seconds(1) +
+                                                                ", the limit is " + human_seconds(0.01) + "."));
 }
 
 TEST(Placement, KeepsKindsAndNames) {

@@ -111,9 +111,7 @@ class ReadTask : public Task {
     if (!verdict.correct) verdict.detail = "not every word was read once";
     return verdict;
   }
-  double work() const override {
-    return static_cast<double>(piece_ * pieces_ * read_.size() * sizeof(uint64_t));
-  }
+  double work() const override { return static_cast<double>(piece_ * pieces_ * read_.size() * sizeof(uint64_t)); }
 
  private:
   static constexpr size_t kPieceBytes = size_t{4} << 20;  // less than a millisecond
