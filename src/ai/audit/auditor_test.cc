@@ -14,6 +14,7 @@
 namespace perfcast::ai {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -238,6 +239,14 @@ TEST(Claims, AreCheckedWhereMoreIsStated) {
   EXPECT_THAT(too_many.reasons.front().text, HasSubstr("237.5 requests in flight; 128 stated"));
   EXPECT_LT(served("", 256).verdict, AuditVerdict::kDoubtful);
   EXPECT_EQ(served(R"(, "statistic": "mean")", 128).verdict, AuditVerdict::kDoubtful);
+  EXPECT_THAT(served(R"(, "statistic": "mean")", 128).reasons.front().text,
+              AllOf(HasSubstr("unless the rate counts the tokens of prompts"), Not(HasSubstr("no mean"))));
+  EXPECT_THAT(served(R"(, "phase": "decode")", 128).reasons.front().text,
+              AllOf(HasSubstr("unless the latency is no mean"), Not(HasSubstr("prompts"))));
+  // A phase that is stated says what the rate counts.
+  EXPECT_EQ(served(R"(, "statistic": "mean", "phase": "decode")", 128).verdict, AuditVerdict::kImpossible);
+  EXPECT_EQ(served(R"(, "statistic": "mean", "phase": "decode", "assumed": ["phase"])", 128).verdict,
+            AuditVerdict::kDoubtful);
   // Even if the rate counts 16 prompt tokens of each request in.
   EXPECT_EQ(served(R"(, "statistic": "mean", "input_tokens": 16)", 128).verdict, AuditVerdict::kImpossible);
 }

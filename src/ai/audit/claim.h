@@ -68,6 +68,7 @@ struct Claim {
   LatencyStatistic statistic = LatencyStatistic::kUnstated;
   ClaimScope scope = ClaimScope::kUnstated;
   ClaimPhase phase = ClaimPhase::kDecode;
+  bool phase_stated = false;  // else a rate of tokens is read as one of new tokens, and may count prompts
   ClaimRung rung = ClaimRung::kUnstated;
   std::vector<std::string>
       assumed;  // fields that the claim's author did not state and that whoever wrote it down chose

@@ -31,6 +31,7 @@ class WordReader {
 
   Result<Json> read() {
     while (at_ < words_.size()) {
+      take_sign();
       if (take_shape() || take_multiple_behind() || take_quantity() || take_name() || take_count() || take_meaning() ||
           take_filler())
         continue;
@@ -80,6 +81,14 @@ class WordReader {
                "one claim at a time");
     }
     claim_[field] = value;
+  }
+
+  // "-5 tok/s": read on as 5, and complained of.
+  void take_sign() {
+    std::string& word = words_[at_];
+    if (!word.starts_with('-') || number_length(std::string_view(word).substr(1)) == 0) return;
+    complain("the number '" + printable(word.substr(0, 60)) + "' is below 0", "a number above 0");
+    word.erase(0, 1);
   }
 
   // "4096x4096x4096", "4096 x 4096 x 4096", "4096^3".
@@ -356,11 +365,11 @@ class WordReader {
     if (field == nullptr) {
       // A number that nothing explains.
       const std::string word = words_[at_];
-      const bool last = at_ + 1 >= words_.size();
+      const bool alone = at_ + 1 >= words_.size() || number_length(words_[at_ + 1]) > 0;
       complain(
-          "the number '" + word + "' has no unit" + (last ? "" : ", and '" + printable(words_[at_ + 1]) + "' is none"),
-          "such as " + nearest_names(last ? "tokens/s" : words_[at_ + 1], claim_unit_spellings(), 4));
-      at_ += last || is_word(at_ + 1) ? 1 : 2;
+          "the number '" + word + "' has no unit" + (alone ? "" : ", and '" + printable(words_[at_ + 1]) + "' is none"),
+          "such as " + nearest_names(alone ? "tokens/s" : words_[at_ + 1], claim_unit_spellings(), 4));
+      at_ += alone || is_word(at_ + 1) ? 1 : 2;
       return true;
     }
     count.field = field;
@@ -376,6 +385,21 @@ class WordReader {
            name_length(i, name, &WordReader::is_device) + name_length(i, name, &WordReader::is_model) +
                    name_length(i, name, &WordReader::is_precision) >
                0;
+  }
+
+  // "0.6", "v0.6.3", "b4000", "2" behind the name of a library: a number that nothing else explains.
+  bool is_version(size_t i) const {
+    Quantity quantity;
+    std::string name;
+    if (i >= words_.size() || quantity_at(i, quantity) > 0 || field_counted_by(i + 1) != nullptr || is_word(i))
+      return false;
+    const std::string word = lower(i);
+    const size_t letter = word[0] == 'v' || word[0] == 'b' ? 1 : 0, digits = number_length(word.substr(letter));
+    if (digits == 0 || word.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyz.+-") != std::string::npos)
+      return false;
+    if (letter > 0 || word.find('.') != std::string::npos) return true;
+    return digits == word.size() && lower(i + 1) != "x" && name_length(i + 1, name, &WordReader::is_device) == 0 &&
+           !is_claim_plural(lower(i + 1));
   }
 
   bool take_meaning() {
@@ -395,7 +419,10 @@ class WordReader {
     // Speculative decoding says nothing of the phase.
     if (field == "phase" && word == "decoding" && claim_.contains("speculative")) return true;
     if (field != "time") {
-      state(meaning->field, std::string_view(meaning->value) == "true" ? Json(true) : Json(meaning->value));
+      std::string value = meaning->value;
+      const bool has_versions = field == "libraries" || field == "language";
+      if (has_versions && is_version(at_)) value += " " + words_[at_++];
+      state(meaning->field, value == "true" ? Json(true) : Json(value));
       return true;
     }
     Quantity* last = quantities_.empty() ? nullptr : &quantities_.back();

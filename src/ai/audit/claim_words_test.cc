@@ -153,16 +153,54 @@ TEST(ClaimWords, SaysWhatIsMissing) {
 }
 
 TEST(ClaimWords, AreClaimsOfAFile) {
-  const auto file = claims_in_words({"llama2-7b h100: 120 tok/s", "h100: 3 TB/s"}, some_devices(), {});
-  ASSERT_TRUE(file) << to_text(file.error());
-  ASSERT_EQ(file->claims.size(), 2u);
-  EXPECT_EQ(file->claims[0].id, "claim-1");
-  EXPECT_EQ(file->claims[0].numbers[0].value, 120);
-  EXPECT_EQ(file->claims[0].batch, std::nullopt);
-  EXPECT_EQ(file->claims[1].find(ClaimMetric::kBytesPerS)->value, 3e12);
-  const auto fraction = claims_in_words({"llama2-7b h100 batch 1.5: 120 tok/s"}, some_devices(), {});
-  ASSERT_FALSE(fraction);
-  EXPECT_THAT(to_text(fraction.error()), HasSubstr("batch: found 1.5"));
+  const auto found = claims_in_words({"llama2-7b h100: 120 tok/s", "h100: 3 TB", "h100: 3 TB/s"}, some_devices(), {});
+  const std::vector<Claim>& claims = found.file.claims;
+  ASSERT_EQ(claims.size(), 2u);
+  EXPECT_EQ(claims[0].id, "claim-1");
+  EXPECT_EQ(claims[0].numbers[0].value, 120);
+  EXPECT_EQ(claims[0].batch, std::nullopt);
+  EXPECT_EQ(claims[1].id, "claim-3");
+  EXPECT_EQ(claims[1].find(ClaimMetric::kBytesPerS)->value, 3e12);
+  ASSERT_EQ(found.unreadable.size(), 1u);
+  EXPECT_EQ(found.unreadable[0].where, "claim 'h100: 3 TB'");
+}
+
+TEST(ClaimWords, RefusesNumbersThatNoCountCanHave) {
+  for (const auto& [text, said] : {std::pair("llama2-7b h100 batch 1.5: 120 tok/s", "batch: found 1.5"),
+                                   std::pair("llama2-7b h100x0: 120 tok/s", "devices: found 0"),
+                                   std::pair("llama2-7b h100: 0 tok/s", "value: found 0, expected a number above 0"),
+                                   std::pair("llama2-7b h100: -5 tok/s", "the number '-5' is below 0"),
+                                   std::pair("-5 tok/s", "the number '-5' is below 0")}) {
+    const auto found = claims_in_words({text}, some_devices(), {});
+    ASSERT_EQ(found.unreadable.size(), 1u) << text;
+    EXPECT_THAT(found.unreadable[0].message, HasSubstr(said)) << text;
+    EXPECT_EQ(found.unreadable[0].kind, ErrorKind::kUsage) << text;
+  }
+}
+
+TEST(ClaimWords, TakesTheVersionBehindAName) {
+  const auto expected = [](const std::string& libraries) {
+    return fields(R"({"model": "llama2-7b", "precision": "fp16", "device": "h100", "libraries": ")" + libraries +
+                  R"(", "metric": "tokens_per_s", "value": 45.0, "unit": "tokens/s"})");
+  };
+  EXPECT_EQ(fields_of("llama2-7b fp16 h100, vLLM 0.6, 45 tok/s"), expected("vLLM 0.6"));
+  EXPECT_EQ(fields_of("llama2-7b fp16 h100 vLLM v0.6.3: 45 tok/s"), expected("vLLM v0.6.3"));
+  EXPECT_EQ(fields_of("llama2-7b fp16 h100 vllm==0.6.3.post1 45 tok/s"), expected("vLLM 0.6.3.post1"));
+  EXPECT_EQ(fields_of("llama2-7b fp16 TensorRT-LLM 0.12 45 tok/s h100"), expected("TensorRT-LLM 0.12"));
+  EXPECT_EQ(fields_of("llama2-7b fp16 h100 llama.cpp b4000 45 tok/s"), expected("llama.cpp b4000"));
+  EXPECT_EQ(fields_of("llama2-7b fp16 h100 45 tok/s PyTorch 2"), expected("PyTorch 2"));
+  // A number that something else explains is no version.
+  EXPECT_EQ(fields_of("llama2-7b fp16 h100 vLLM 45 tok/s"), expected("vLLM"));
+  EXPECT_EQ(fields_of("llama2-7b fp16 h100 vLLM 45.0 tok/s"), expected("vLLM"));
+  EXPECT_THAT(fields_of("llama2-7b vLLM 8 users, 45 tok/s"),
+              AllOf(HasSubstr(R"("concurrency":8.0)"), HasSubstr(R"("libraries":"vLLM")")));
+  EXPECT_THAT(fields_of("llama2-7b vLLM 8 H100: 45 tok/s"),
+              AllOf(HasSubstr(R"("devices":8.0)"), HasSubstr(R"("libraries":"vLLM")")));
+}
+
+TEST(ClaimWords, BlamesTheNumberThatNothingExplains) {
+  EXPECT_THAT(fields_of("llama2-7b h100 0.6, 45 tok/s"),
+              AllOf(HasSubstr("the number '0.6' has no unit"), testing::Not(HasSubstr("'tok/s'"))));
 }
 
 }  // namespace

@@ -289,6 +289,8 @@ Claim claim_from(JsonReader& in) {
                   "fields of the claim, such as " + nearest_names(field, keys, 3));
     }
   }
+  claim.phase_stated = !in.string_or("phase", "").empty() &&
+                       std::find(claim.assumed.begin(), claim.assumed.end(), "phase") == claim.assumed.end();
   return claim;
 }
 
@@ -362,16 +364,37 @@ Result<ClaimsFile> read_claims(const std::string& path) {
   return parse_claims(*text, path);
 }
 
-Result<ClaimsFile> claims_in_words(const std::vector<std::string>& texts, const std::vector<DeviceFacts>& devices,
-                                   const KnownModels& models) {
-  Json claims = Json::array();
-  for (size_t i = 0; i < texts.size(); ++i) {
-    auto claim = claim_from_words(texts[i], devices, models);
-    if (!claim) return claim.error();
-    if (texts.size() > 1) (*claim)["id"] = fmt::format("claim-{}", i + 1);
-    claims.push_back(std::move(*claim));
+namespace {
+
+Result<Claim> claim_in_words(const std::string& text, const std::string& id, const std::vector<DeviceFacts>& devices,
+                             const KnownModels& models) {
+  auto claim = claim_from_words(text, devices, models);
+  if (!claim) return claim.error();
+  (*claim)["id"] = id;
+  JsonReader in(*claim, "claim");
+  Claim read = claim_from(in);
+  if (Status finished = in.finish(); !finished) {
+    return usage_error("bad-claim", finished.error().message, "claim '" + printable(text.substr(0, 100)) + "'",
+                       finished.error().expected);
   }
-  return parse_claims(to_text(Json{{"schema", kClaimsSchema}, {"claims", std::move(claims)}}), "--claim");
+  return read;
+}
+
+}  // namespace
+
+ClaimsInWords claims_in_words(const std::vector<std::string>& texts, const std::vector<DeviceFacts>& devices,
+                              const KnownModels& models) {
+  ClaimsInWords found;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::string id = texts.size() > 1 ? fmt::format("claim-{}", i + 1) : "claim";
+    auto claim = claim_in_words(texts[i], id, devices, models);
+    if (claim) {
+      found.file.claims.push_back(std::move(*claim));
+    } else {
+      found.unreadable.push_back(claim.error());
+    }
+  }
+  return found;
 }
 
 }  // namespace perfcast::ai

@@ -20,8 +20,13 @@ namespace perfcast::ai {
 // over a claim that isn't there. Devices and models that nobody knows are no error here: the audit says so.
 Result<ClaimsFile> parse_claims(std::string_view text, const std::string& source);
 Result<ClaimsFile> read_claims(const std::string& path);  // 16 MiB at most
-// Claims in words (claim_words.h), each as an entry of a claims file: "claim", or "claim-1", "claim-2", ...
-Result<ClaimsFile> claims_in_words(const std::vector<std::string>& texts, const std::vector<DeviceFacts>& devices,
-                                   const KnownModels& models);
+// Claims in words (claim_words.h), each as an entry of a claims file: "claim", or "claim-1", "claim-2", ... Those that
+// can't be read are left out of the file: an error for each (bad usage, with the claim's text as its place).
+struct ClaimsInWords {
+  ClaimsFile file;
+  std::vector<Error> unreadable;
+};
+ClaimsInWords claims_in_words(const std::vector<std::string>& texts, const std::vector<DeviceFacts>& devices,
+                              const KnownModels& models);
 
 }  // namespace perfcast::ai

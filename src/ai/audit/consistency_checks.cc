@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "ai/audit/claim_checks.h"
 #include "base/significant.h"
+#include "base/text.h"
 
 namespace perfcast::ai {
 namespace {
@@ -63,12 +66,16 @@ void check_answers(const ResolvedClaim& resolved, const ClaimedNumber& latency, 
     return;
   }
   const double prompt = claim.input_tokens ? static_cast<double>(*claim.input_tokens) : kUnknown;
-  const double counted_in =
-      static_cast<double>(*claim.output_tokens) / (static_cast<double>(*claim.output_tokens) + prompt);
-  const bool sure = claim.statistic == LatencyStatistic::kMean && fewest * counted_in > kSurely * busy;
+  const auto answer = static_cast<double>(*claim.output_tokens);
+  const double counted_in = claim.phase_stated ? 1 : answer / (answer + prompt);
+  const bool is_mean = claim.statistic == LatencyStatistic::kMean;
+  const bool sure = is_mean && fewest * counted_in > kSurely * busy;
+  std::vector<std::string> ways_out;
+  if (!claim.phase_stated) ways_out.emplace_back("the rate counts the tokens of prompts");
+  if (!is_mean) ways_out.emplace_back("the latency is no mean");
   audit.add({"in-flight-mismatch",
              sure ? AuditVerdict::kImpossible : AuditVerdict::kDoubtful,
-             said + (sure ? "" : ", unless the rate counts the tokens of prompts, or the latency is no mean"),
+             said + (sure || ways_out.empty() ? "" : ", unless " + join(ways_out, ", or ")),
              "state how many requests are in flight (concurrency), which tokens the rate counts, and the latency's "
              "percentile",
              {{"in_flight_count", in_flight}, {"served_count", busy}}});

@@ -41,8 +41,9 @@ class CpuCatalogue {
   Result<CpuFacts> find(const std::string& name, double vcpus = kUnknown) const;
 
   // Fills in unknown bandwidth, and marks it: of the same CPU model, else the same core design, else the vendor's, else
-  // the architecture's; per vCPU, of the machines nearest in size, median over CPU models. "unknown-bandwidth" where
-  // nothing is known. Facts with bandwidth come back as they are.
+  // the architecture's; per vCPU, of the machines nearest in size, median over CPU models. Where the data sheet
+  // of the memory is known, memory is no faster than such machines read of theirs. "unknown-bandwidth" where nothing is
+  // known. Facts with bandwidth come back as they are.
   Result<CpuFacts> impute(const CpuFacts& facts) const;
 
   Json to_json() const;

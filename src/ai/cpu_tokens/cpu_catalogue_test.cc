@@ -87,6 +87,13 @@ TEST(CpuCatalogue, ImputesOfTheLikest) {
   facts.cpu_family = 6;
   facts.model = 999;  // unknown design: the vendor's
   EXPECT_NEAR(memory_bandwidth(*catalogue.impute(facts)), 10 * memory_bandwidth(token_test::machine("", 8)), 1);
+  // Two channels of a data sheet's 8 GB/s; caches are as fast as others'.
+  CpuFacts capped = facts;
+  capped.most_memory_bytes_per_s = 8e9;
+  EXPECT_DOUBLE_EQ(memory_bandwidth(*catalogue.impute(capped)), 0.725 * 8e9);
+  EXPECT_EQ(catalogue.impute(capped)->read_bytes_per_s[0], catalogue.impute(facts)->read_bytes_per_s[0]);
+  capped.most_memory_bytes_per_s = 8e15;
+  EXPECT_EQ(catalogue.impute(capped)->read_bytes_per_s, catalogue.impute(facts)->read_bytes_per_s);
   facts.arch = "riscv64";
   EXPECT_EQ(catalogue.impute(facts).error().code, "unknown-bandwidth");
   EXPECT_EQ(catalogue.impute(CpuFacts()).error().code, "bad-cpu-facts");

@@ -33,7 +33,8 @@ struct CpuFacts : ProcessorIdentity, CacheSizes {
   double l3_count = kUnknown;  // instances of the level-3 cache
   double memory_gib = kUnknown;
   BandwidthCurve read_bytes_per_s = unknown_bandwidth();
-  bool bandwidth_imputed = false;  // of other machines, not measured on this one
+  bool bandwidth_imputed = false;             // of other machines, not measured on this one
+  double most_memory_bytes_per_s = kUnknown;  // by the data sheet of its memory; unknown for most
 };
 
 // "bad-cpu-facts" names the first field that can't be used. Bandwidth may be unknown.

@@ -70,8 +70,9 @@ struct Peak {
 
 struct Bandwidth {
   int threads = 1;
-  double gb_per_s = kUnknown;  // 1e9 bytes; triad, bytes that the program names (write-allocate not counted)
+  double gb_per_s = kUnknown;  // 1e9 bytes read; the best piece of the array
   double array_bytes = 0;
+  double spread = kUnknown;  // of the rounds, (q3 - q1) / median
 };
 
 struct Advice {

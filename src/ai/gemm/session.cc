@@ -122,6 +122,7 @@ std::vector<LadderEntry> bandwidth_entries(const std::vector<Part>& parts, int64
     entry.spec.rung = "memory";
     entry.spec.sizes = {std::max<int64_t>(4096, static_cast<int64_t>(bytes))};
     entry.spec.threads = count;
+    entry.keep_all_rounds = true;
     entries.push_back(std::move(entry));
   }
   return entries;
@@ -343,7 +344,7 @@ Result<GemmResult> run_gemm(const GemmRequest& request) {
       } else if (each.spec.op == "peak" || each.spec.op == "cuda-peak") {
         add_peak(each, result);
       } else if (each.ran()) {
-        result.bandwidths.push_back({each.spec.threads, each.rate() / 1e9, each.work});
+        result.bandwidths.push_back({each.spec.threads, each.best_rate() / 1e9, each.work, each.spread()});
       }
     }
     result.interrupted = measured->interrupted;

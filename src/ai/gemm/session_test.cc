@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ai/gemm/report/report.h"
+#include "ai/gemm/run/limit_tasks.h"
 #include "ai/gemm/run/noise.h"
 #include "base/json.h"
 #include "machine/ceiling/cpu_isa.h"
@@ -45,7 +46,8 @@ TEST(Session, MeasuresLimitsAndRungs) {
     }
   }
   EXPECT_TRUE(result->advice.empty());
-  EXPECT_FALSE(result->bandwidths.empty());  // so small a product moves much for what it computes
+  ASSERT_FALSE(result->bandwidths.empty());  // so small a product moves much for what it computes
+  EXPECT_TRUE(std::isfinite(result->bandwidths[0].spread));
   const Json json = to_json(*result);
   EXPECT_EQ(json["schema"], "perfcast.gemm/1");
   EXPECT_EQ(json["rungs"][1]["m"], 40);
@@ -53,6 +55,23 @@ TEST(Session, MeasuresLimitsAndRungs) {
   const auto picture = roofline_svg(*result);
   ASSERT_TRUE(picture) << picture.error().message;
   EXPECT_THAT(*picture, HasSubstr("naive ijk, -O1: "));
+}
+
+// In pieces of 4 MiB, each read once: of 5 MiB for each thread one.
+TEST(Session, ReadsEveryPieceOfAnArrayOnce) {
+  const auto task = make_read_task({"read", "memory", {10 << 20}, 2, 1, {}});
+  ASSERT_TRUE(task);
+  ASSERT_TRUE((*task)->prepare());
+  EXPECT_EQ((*task)->work(), 8 << 20);
+  EXPECT_FALSE((*task)->check()->correct);
+  EXPECT_GT(*(*task)->run(3), 0);
+  EXPECT_TRUE((*task)->check()->correct);
+  const auto small = make_read_task({"read", "memory", {4096}, 4, 1, {}});
+  ASSERT_TRUE(small);
+  ASSERT_TRUE((*small)->prepare());
+  EXPECT_EQ((*small)->work(), 4096);
+  EXPECT_GT(*(*small)->run(1), 0);
+  EXPECT_TRUE((*small)->check()->correct);
 }
 
 TEST(Session, MoreThreadsThanCoresHaveNoShareOfAPeak) {

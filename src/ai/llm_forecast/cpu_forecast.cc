@@ -47,6 +47,13 @@ std::string bound_of(const CpuEngineStep& step) {
   return step.memory_s >= step.core_s ? "memory" : "compute";
 }
 
+// A token reads all weights once: no faster than the data sheet of the memory.
+CpuInterval within_memory(CpuInterval tokens_per_s, const CpuFacts& cpu, double weight_bytes) {
+  const double most = cpu.most_memory_bytes_per_s / weight_bytes;
+  if (tokens_per_s.high > most) tokens_per_s.high = most;
+  return tokens_per_s;
+}
+
 CpuInterval around(double value, double log_half_width) {
   return {value * std::exp(-log_half_width), value * std::exp(log_half_width)};
 }
@@ -71,7 +78,7 @@ Result<CpuForecastRow> row_under_llama(const TokenBundle& bundle, const CpuFacts
   row.prefill_s = static_cast<double>(sequence) / prefill->tokens_per_s;
   row.tokens_per_s = generation->tokens_per_s;
   row.token_s = 1 / generation->tokens_per_s;
-  row.tokens_per_s_90 = {generation->low, generation->high};
+  row.tokens_per_s_90 = within_memory({generation->low, generation->high}, cpu, forecast.work.weight_bytes);
   row.fits_memory = generation->fits_memory;
   row.bound = bound_of(*generation);
   row.weights = forecast.weights;
@@ -91,7 +98,8 @@ Result<CpuForecastRow> row_under_engine(const CpuForecastRequest& request, const
   row.prefill_s_90 = around(row.prefill_s, details->widths.first_token);
   row.token_s = details->times.further_s();
   row.tokens_per_s = 1 / row.token_s;
-  row.tokens_per_s_90 = around(row.tokens_per_s, details->widths.further_token);
+  row.tokens_per_s_90 =
+      within_memory(around(row.tokens_per_s, details->widths.further_token), cpu, forecast.work.weight_bytes);
   row.client_token_s_90 = around(details->client_token_s, details->widths.client_token);
   if (cpu.memory_gib > 0) {
     const double context = static_cast<double>(asked.prompt_tokens + asked.output_tokens);
@@ -199,11 +207,13 @@ Result<CpuForecast> forecast_on_cpus(const TokenBundle& bundle, const LlmConfig&
     const auto cpu = cpu_of(bundle.cpus, request, name);
     if (!cpu) return cpu.error();
     const auto price = request.usd_per_hour.find(name);
+    const auto largest = cpu_named(bundle.cpus, name, kUnknown);
     for (const int64_t sequence : request.sequences) {
       asked.prompt_tokens = sequence;
       auto row = request.engine != nullptr ? row_under_engine(request, *cpu, result, asked)
                                            : row_under_llama(bundle, *cpu, result, sequence, request.output_tokens);
       if (!row) return row.error();
+      if (largest) row->largest_measured_vcpus = largest->vcpus;
       if (price != request.usd_per_hour.end()) row->usd_per_million = price->second / 3600 * row->token_s * 1e6;
       result.rows.push_back(std::move(*row));
     }

@@ -44,11 +44,12 @@ struct CpuForecastRow {
   double token_s = kUnknown;    // of each further one
   double tokens_per_s = kUnknown;
   CpuInterval tokens_per_s_90;
-  double usd_per_million = kUnknown;  // tokens
-  std::optional<bool> fits_memory;    // where the machine's memory is known
-  std::string bound;                  // of further tokens: "memory", "compute", "threads", "host"
-  std::string weights;                // "q4_k_m", "bf16"
-  std::string engine;                 // "llama.cpp", "vllm 0.22"
+  double usd_per_million = kUnknown;         // tokens
+  std::optional<bool> fits_memory;           // where the machine's memory is known
+  std::string bound;                         // of further tokens: "memory", "compute", "threads", "host"
+  std::string weights;                       // "q4_k_m", "bf16"
+  std::string engine;                        // "llama.cpp", "vllm 0.22"
+  double largest_measured_vcpus = kUnknown;  // of the machines with this CPU model
   // Of an engine alone.
   std::optional<CpuEngineForecast> details;
   CpuInterval prefill_s_90, client_token_s_90;
@@ -63,6 +64,7 @@ struct CpuForecast {
   std::vector<CpuForecastRow> rows;  // each CPU with each sequence, as asked for
 };
 
+// The upper end of an interval is no more than the data sheet of the memory allows, where that is known.
 // "unknown-cpu", with near names; "bad-vcpus"; errors of CpuCatalogue::impute(), cpu_work_of(), TokenBundle::forecast()
 // and forecast_cpu_engine().
 Result<CpuForecast> forecast_on_cpus(const TokenBundle& bundle, const LlmConfig& config,

@@ -32,7 +32,8 @@ double step_s(const EngineProfile& profile, const SamplerDefaults& sampler, cons
 // What the device waits for the most.
 Bound bound_of(const EngineParts& parts, bool host_overlaps, Bound operators) {
   const EngineTokenTime& token = parts.token;
-  if (token.host_s > (host_overlaps ? token.device_s : token.weights_s + token.attention_s)) return Bound::kLaunch;
+  const double large_s = token.weights_s + token.attention_s + parts.token_operators_s;
+  if (token.host_s > (host_overlaps ? token.device_s : large_s)) return Bound::kLaunch;
   double seconds[kBounds] = {};
   seconds[static_cast<size_t>(Bound::kMemory)] += token.weights_s + token.attention_s;
   seconds[static_cast<size_t>(Bound::kStart)] += token.kernels_s;

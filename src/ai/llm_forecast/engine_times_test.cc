@@ -112,6 +112,33 @@ TEST(EngineTimes, AModelThatWaitsForItsHostSaysSo) {
   EXPECT_EQ(quick.token.bound(), Bound::kStart);
 }
 
+// What the operators take by their kernels counts beside a host that works in between.
+TEST(EngineTimes, AHostThatTakesLessThanTheOperatorsIsNoBound) {
+  DeviceTerms terms = with_engine();
+  EngineProfile in_between = *terms.engine.profile;
+  in_between.overlaps_host = false;
+  terms.engine.profile = std::make_shared<const EngineProfile>(in_between);
+  LlmForecaster forecaster = forecaster_of(*built_in_model("llama3-8b"), nvidia_gpu(), terms);
+  const LlmForecast forecast = forecast_of(forecaster, request_of(1, Precision::kQ4_K_M));
+  EXPECT_EQ(forecast.basis, TimeBasis::kEngineOnKernels);
+  EXPECT_GT(forecast.engine.token_operators_s, 0.002);
+  EXPECT_EQ(forecast.engine.token.host_s, 0.002);
+  EXPECT_EQ(forecast.token.bound(), Bound::kMemory);
+}
+
+// 256 prompts of 1000 tokens are read in steps of 8192 tokens, and held as a cache.
+TEST(EngineTimes, ActivationsAreThoseOfOneStep) {
+  const LlmConfig config = *built_in_model("llama3-8b");
+  LlmForecaster forecaster = forecaster_of(config, nvidia_gpu(), with_engine());
+  LlmForecaster kernels = forecaster_of(config, nvidia_gpu(), of_graphs());
+  const MemoryNeed engine = forecast_of(forecaster, request_of(256)).memory,
+                   whole = forecast_of(kernels, request_of(256)).memory;
+  EXPECT_EQ(engine.kv, whole.kv);
+  EXPECT_NEAR(engine.activations, whole.activations * 8192 / 256000, 1);
+  EXPECT_EQ(forecast_of(forecaster, request_of(8)).memory.activations,
+            forecast_of(kernels, request_of(8)).memory.activations);
+}
+
 TEST(EngineTimes, ABatchIsASingleStreamAndWhatItsFellowsAdd) {
   const LlmConfig config = *built_in_model("llama3-8b");
   LlmForecaster forecaster = forecaster_of(config, nvidia_gpu(), with_engine());

@@ -138,8 +138,8 @@ std::vector<std::string> notes_of(const LlmForecastReport& report) {
   });
   if (prompts_decide) {
     notes.emplace_back(
-        "what the prompts of the whole batch need at once decides whether it fits; an engine that prefills in chunks "
-        "needs less");
+        "what the prompts need at once decides whether it fits; an engine that reads them in smaller chunks needs "
+        "less");
   }
   add_engine_notes(report, notes);
   for (const uint32_t device : seen) {

@@ -85,6 +85,10 @@ Result<MemoryNeed> LlmForecaster::memory_of(const LlmRequest& request) const {
   MemoryNeed need;
   need.weights = prefill->weight_bytes;
   need.activations = prefill->activation_bytes;
+  if (engine_runs_) {  // of one step's tokens: engines read longer prompts in chunks
+    const double tokens = real(request.batch) * real(request.sequence);
+    need.activations *= std::min(1.0, chunk_tokens(*terms_.engine.profile, engine_device_) / tokens);
+  }
   if (config_.has_cache()) {
     LlmWorkload longest = decode_;
     longest.context = request.sequence + request.output_tokens;

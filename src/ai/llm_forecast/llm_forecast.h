@@ -67,7 +67,7 @@ inline constexpr double kInterval90 = 1.6448536269514722;
 struct MemoryNeed {
   double weights = 0;
   double kv = 0;           // of the whole batch at its longest: the prompt and all new tokens
-  double activations = 0;  // the widest moment of prefill, the whole batch at once
+  double activations = 0;  // the widest moment of prefill: the whole batch at once, with an engine its chunk of tokens
   double reserve = kUnknown;
   double total = 0;  // with the reserve, where the device's memory is known
   double available = kUnknown;

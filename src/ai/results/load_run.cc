@@ -1,5 +1,6 @@
 #include "ai/results/load_run.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -28,22 +29,38 @@ const Json* member_at(const Json& json, const Keys& path) {
   return at;
 }
 
-std::optional<double> number_at(const Json& json, const Keys& path, double unit = 1) {
-  const Json* const found = member_at(json, path);
-  if (found == nullptr || !found->is_number()) return std::nullopt;
-  const double value = found->get<double>() * unit;
-  if (!std::isfinite(value) || value < 0) return std::nullopt;
-  return value;
+// A part of a file, and what is found in it that no figure can be.
+struct FilePart {
+  const Json& json;
+  std::vector<std::string>* odd;
+};
+
+// "inf" and "nan" are what tools write of a rate without a limit, and of what they couldn't measure.
+void note_odd(const FilePart& part, const Keys& path, const Json& found) {
+  const bool is_text = found.is_string();
+  const std::string text = is_text ? lower_case(trim(found.get<std::string>())) : found.dump();
+  if (is_text ? text.empty() || text == "inf" || text == "-inf" || text == "nan" : !found.is_number()) return;
+  std::string note = join({path.begin(), path.end()}, ".") + " is '" + printable(text.substr(0, 40)) + "'";
+  if (std::find(part.odd->begin(), part.odd->end(), note) == part.odd->end()) part.odd->push_back(std::move(note));
+}
+
+std::optional<double> number_at(const FilePart& part, const Keys& path, double unit = 1) {
+  const Json* const found = member_at(part.json, path);
+  if (found == nullptr) return std::nullopt;
+  const double value = found->is_number() ? found->get<double>() * unit : NAN;
+  if (std::isfinite(value) && value >= 0) return value;
+  if (!std::isnan(unit)) note_odd(part, path, *found);
+  return std::nullopt;
 }
 
 // The same of what can't be 0.
-std::optional<double> positive_at(const Json& json, const Keys& path, double unit = 1) {
-  const auto value = number_at(json, path, unit);
+std::optional<double> positive_at(const FilePart& part, const Keys& path, double unit = 1) {
+  const auto value = number_at(part, path, unit);
   return value && *value > 0 ? value : std::nullopt;
 }
 
-std::string text_at(const Json& json, const Keys& path) {
-  const Json* const found = member_at(json, path);
+std::string text_at(const FilePart& part, const Keys& path) {
+  const Json* const found = member_at(part.json, path);
   if (found == nullptr) return "";
   if (found->is_string()) return found->get<std::string>();
   if (found->is_array() && !found->empty() && found->front().is_string()) return found->front().get<std::string>();
@@ -60,13 +77,13 @@ std::optional<double> ratio(const std::optional<double>& a, const std::optional<
 
 // --- perfcast
 
-RunTimes own_times(const Json& json, const char* key) {
+RunTimes own_times(const FilePart& json, const char* key) {
   return {positive_at(json, {key, "mean"}, kNs), positive_at(json, {key, "p50"}, kNs),
           positive_at(json, {key, "p90"}, kNs), positive_at(json, {key, "p95"}, kNs),
           positive_at(json, {key, "p99"}, kNs)};
 }
 
-LoadRun own_run(const Json& json) {
+LoadRun own_run(const FilePart& json) {
   LoadRun run;
   run.model = text_at(json, {"system"});
   const std::string scenario = text_at(json, {"scenario"});
@@ -93,7 +110,7 @@ LoadRun own_run(const Json& json) {
 
 // --- guidellm
 
-RunTimes guidellm_times(const Json& metrics, const char* key, double unit) {
+RunTimes guidellm_times(const FilePart& metrics, const char* key, double unit) {
   const auto at = [&](const Keys& rest) {
     Keys path = {key, "successful"};
     path.insert(path.end(), rest.begin(), rest.end());
@@ -103,7 +120,7 @@ RunTimes guidellm_times(const Json& metrics, const char* key, double unit) {
           at({"percentiles", "p99"})};
 }
 
-LoadRun guidellm_run(const Json& report, const Json& benchmark) {
+LoadRun guidellm_run(const FilePart& report, const FilePart& benchmark) {
   LoadRun run;
   run.tool = LoadTool::kGuidellm;
   for (const Keys& path : {Keys{"config", "backend", "model"}, Keys{"benchmarker", "backend", "model"},
@@ -112,18 +129,19 @@ LoadRun guidellm_run(const Json& report, const Json& benchmark) {
   }
   if (run.model.empty()) run.model = text_at(report, {"args", "model"});
   for (const Keys& path : {Keys{"config", "strategy"}, Keys{"args", "strategy"}, Keys{"scheduler", "strategy"}}) {
-    const Json* const strategy = member_at(benchmark, path);
-    if (strategy == nullptr || !run.load.empty()) continue;
-    const std::string type = text_at(*strategy, {"type_"});
-    const auto rate = positive_at(*strategy, {"rate"}), streams = positive_at(*strategy, {"streams"});
+    const Json* const found = member_at(benchmark.json, path);
+    if (found == nullptr || !run.load.empty()) continue;
+    const FilePart strategy{*found, benchmark.odd};
+    const std::string type = text_at(strategy, {"type_"});
+    const auto rate = positive_at(strategy, {"rate"}), streams = positive_at(strategy, {"streams"});
     run.load = type;
     if (streams && type == "concurrent") run.load = at_once_text(*streams);
     if (rate) run.load = rate_text(*rate);
     if (type == "synchronous") run.load = at_once_text(1);
   }
   const Json empty = Json::object();
-  const Json* const found = member_at(benchmark, {"metrics"});
-  const Json& metrics = found != nullptr ? *found : empty;
+  const Json* const found = member_at(benchmark.json, {"metrics"});
+  const FilePart metrics{found != nullptr ? *found : empty, benchmark.odd};
   run.answered = number_at(metrics, {"request_totals", "successful"});
   run.failed = number_at(metrics, {"request_totals", "errored"});
   run.duration_s = positive_at(benchmark, {"duration"});
@@ -139,7 +157,7 @@ LoadRun guidellm_run(const Json& report, const Json& benchmark) {
 
 // --- vLLM and SGLang
 
-RunTimes script_times(const Json& json, const std::string& metric) {
+RunTimes script_times(const FilePart& json, const std::string& metric) {
   const auto at = [&](const std::string& statistic) {
     const std::string key = statistic + "_" + metric + "_ms";
     return positive_at(json, {key.c_str()}, kMs);
@@ -149,7 +167,7 @@ RunTimes script_times(const Json& json, const std::string& metric) {
   return {at("mean"), median, at("p90"), at("p95"), at("p99")};
 }
 
-LoadRun script_run(const Json& json, bool is_sglang) {
+LoadRun script_run(const FilePart& json, bool is_sglang) {
   LoadRun run;
   run.tool = is_sglang ? LoadTool::kSglang : LoadTool::kVllm;
   for (const char* const key : {"model_id", "model", "served_model_name"}) {
@@ -159,7 +177,7 @@ LoadRun script_run(const Json& json, bool is_sglang) {
     if (run.model.empty()) run.model = text_at(json, path);
   }
   const auto rate = positive_at(json, {"request_rate"}), most = positive_at(json, {"max_concurrency"});
-  run.load = rate ? rate_text(*rate) : member_at(json, {"request_rate"}) != nullptr ? "all at once" : "";
+  run.load = rate ? rate_text(*rate) : member_at(json.json, {"request_rate"}) != nullptr ? "all at once" : "";
   if (most && !rate) run.load = at_once_text(*most);
   if (most && rate) run.load += ", at most " + at_once_text(*most);
   run.answered = number_at(json, {"completed"});
@@ -187,15 +205,16 @@ double seconds_of_unit(const std::string& unit) {
   return unit == "s" || unit == "sec" ? 1 : NAN;
 }
 
-RunTimes aiperf_times(const Json& json, const char* metric) {
+RunTimes aiperf_times(const FilePart& json, const char* metric) {
   const double unit = seconds_of_unit(text_at(json, {metric, "unit"}));
   const auto at = [&](const char* statistic) { return positive_at(json, {metric, statistic}, unit); };
   return {at("avg"), at("p50"), at("p90"), at("p95"), at("p99")};
 }
 
-LoadRun aiperf_run(const Json& json) {
+LoadRun aiperf_run(const FilePart& json) {
   LoadRun run;
-  const bool is_aiperf = json.contains("aiperf_version") || member_at(json, {"input_config", "endpoint"}) != nullptr;
+  const bool is_aiperf =
+      json.json.contains("aiperf_version") || member_at(json.json, {"input_config", "endpoint"}) != nullptr;
   run.tool = is_aiperf ? LoadTool::kAiperf : LoadTool::kGenaiPerf;
   for (const Keys& path : {Keys{"input_config", "endpoint", "model_names"}, Keys{"input_config", "model_names"},
                            Keys{"input_config", "model"}}) {
@@ -203,10 +222,11 @@ LoadRun aiperf_run(const Json& json) {
   }
   for (const Keys& path :
        {Keys{"input_config", "loadgen"}, Keys{"input_config"}, Keys{"input_config", "perf_analyzer", "stimulus"}}) {
-    const Json* const load = member_at(json, path);
-    if (load == nullptr || !run.load.empty()) continue;
-    if (const auto count = positive_at(*load, {"concurrency"})) run.load = at_once_text(*count);
-    if (const auto rate = positive_at(*load, {"request_rate"})) run.load = rate_text(*rate);
+    const Json* const found = member_at(json.json, path);
+    if (found == nullptr || !run.load.empty()) continue;
+    const FilePart load{*found, json.odd};
+    if (const auto count = positive_at(load, {"concurrency"})) run.load = at_once_text(*count);
+    if (const auto rate = positive_at(load, {"request_rate"})) run.load = rate_text(*rate);
   }
   run.answered = number_at(json, {"request_count", "avg"});
   run.failed = number_at(json, {"error_request_count", "avg"});
@@ -225,13 +245,13 @@ LoadRun aiperf_run(const Json& json) {
 
 // --- inference-perf
 
-RunTimes inference_perf_times(const Json* json, const char* key) {
+RunTimes inference_perf_times(const Json* json, const char* key, std::vector<std::string>* odd) {
   if (json == nullptr) return {};
-  const auto at = [&](const char* statistic) { return positive_at(*json, {key, statistic}); };
+  const auto at = [&](const char* statistic) { return positive_at({*json, odd}, {key, statistic}); };
   return {at("mean"), at("median"), at("p90"), at("p95"), at("p99")};
 }
 
-LoadRun inference_perf_run(const Json& json) {
+LoadRun inference_perf_run(const FilePart& json) {
   LoadRun run;
   run.tool = LoadTool::kInferencePerf;
   if (const auto rate = positive_at(json, {"load_summary", "requested_rate"})) run.load = rate_text(*rate);
@@ -243,13 +263,13 @@ LoadRun inference_perf_run(const Json& json) {
   run.duration_s = ratio(run.answered, run.requests_per_s);
   run.prompt_tokens = positive_at(json, {"successes", "prompt_len", "mean"});
   run.output_tokens = positive_at(json, {"successes", "output_len", "mean"});
-  const Json* times = member_at(json, {"successes", "latency"});
-  if (times == nullptr) times = member_at(json, {"successes"});  // of early versions
-  run.latency = inference_perf_times(times, "request_latency");
-  run.ttft = inference_perf_times(times, "time_to_first_token");
-  run.tpot = inference_perf_times(times, "time_per_output_token");
-  run.gap = inference_perf_times(times, "inter_token_latency");
-  run.lateness = inference_perf_times(member_at(json, {"load_summary"}), "schedule_delay");
+  const Json* times = member_at(json.json, {"successes", "latency"});
+  if (times == nullptr) times = member_at(json.json, {"successes"});  // of early versions
+  run.latency = inference_perf_times(times, "request_latency", json.odd);
+  run.ttft = inference_perf_times(times, "time_to_first_token", json.odd);
+  run.tpot = inference_perf_times(times, "time_per_output_token", json.odd);
+  run.gap = inference_perf_times(times, "inter_token_latency", json.odd);
+  run.lateness = inference_perf_times(member_at(json.json, {"load_summary"}), "schedule_delay", json.odd);
   return run;
 }
 
@@ -315,6 +335,11 @@ class RunReader {
       notes->push_back(source_ + ": " + std::to_string(count_ - runs_.size()) + " of its " + std::to_string(count_) +
                        " runs left out, without a rate or a time");
     }
+    if (!odd_.empty() && notes != nullptr) {
+      const std::vector<std::string> shown(odd_.begin(), odd_.begin() + std::min(odd_.size(), kShownKeys));
+      notes->push_back(source_ + ": left out what is no number of 0 or more: " + join(shown, ", ") +
+                       (odd_.size() > kShownKeys ? ", ..." : ""));
+    }
     return std::move(runs_);
   }
 
@@ -342,18 +367,18 @@ class RunReader {
   }
 
   Status take_own(const Json& json, const std::string& schema, const std::string& where) {
-    if (schema == "perfcast.bench/1") return add(own_run(json), where);
+    if (schema == "perfcast.bench/1") return add(own_run({json, &odd_}), where);
     const bool is_sweep = schema == "perfcast.bench.sweep/1";
     if (!is_sweep && schema != "perfcast.bench.all/1") {
       return unknown("'" + printable(schema) + "' is no result of bench run", where);
     }
     const Json* const runs = member_at(json, {is_sweep ? "points" : "runs"});
     if (runs == nullptr || !runs->is_array()) return unknown("a result without runs", where);
-    const bool by_rate = text_at(json, {"by"}) == "rate";
+    const bool by_rate = text_at({json, &odd_}, {"by"}) == "rate";
     for (const Json& each : *runs) {
-      LoadRun run = own_run(each);
+      LoadRun run = own_run({each, &odd_});
       // With turns, what a point's scenario tells is no load.
-      if (const auto load = number_at(each, {"load"}); is_sweep && load) {
+      if (const auto load = number_at({each, &odd_}, {"load"}); is_sweep && load) {
         run.load = by_rate ? rate_text(*load) : at_once_text(*load);
       }
       if (Status added = add(std::move(run), where); !added) return added;
@@ -363,22 +388,23 @@ class RunReader {
 
   Status take_object(const Json& json, const std::string& where) {
     if (!json.is_object()) return unknown("no JSON object", where);
-    if (const std::string schema = text_at(json, {"schema"}); schema.starts_with("perfcast.")) {
+    if (const std::string schema = text_at({json, &odd_}, {"schema"}); schema.starts_with("perfcast.")) {
       return take_own(json, schema, where);
     }
     if (const Json* const benchmarks = member_at(json, {"benchmarks"}); benchmarks && benchmarks->is_array()) {
       for (const Json& benchmark : *benchmarks) {
-        if (Status added = add(guidellm_run(json, benchmark), where); !added) return added;
+        if (Status added = add(guidellm_run({json, &odd_}, {benchmark, &odd_}), where); !added) return added;
       }
       return {};
     }
-    if (json.contains("load_summary") && json.contains("successes")) return add(inference_perf_run(json), where);
+    if (json.contains("load_summary") && json.contains("successes"))
+      return add(inference_perf_run({json, &odd_}), where);
     for (const char* const metric : {"request_throughput", "request_latency", "time_to_first_token"}) {
-      if (member_at(json, {metric, "avg"}) != nullptr) return add(aiperf_run(json), where);
+      if (member_at(json, {metric, "avg"}) != nullptr) return add(aiperf_run({json, &odd_}), where);
     }
     if (json.contains("completed") && json.contains("request_throughput")) {
       const bool is_sglang = json.contains("mean_e2e_latency_ms") || json.contains("total_output_tokens_retokenized");
-      return add(script_run(json, is_sglang), where);
+      return add(script_run({json, &odd_}, is_sglang), where);
     }
     std::vector<std::string> keys;
     for (const auto& [key, value] : json.items()) {
@@ -393,6 +419,7 @@ class RunReader {
   std::vector<LoadRun> runs_;
   std::vector<size_t> places_;            // of these runs in the file, from 1
   size_t count_ = 0;                      // of all runs
+  std::vector<std::string> odd_;          // members that are no figures, each once
   std::optional<Error> without_figures_;  // the first
 };
 

@@ -43,7 +43,7 @@ struct LoadRun {
 
 // Errors: "bad-json" with line and column, "unknown-results" where the file is none of these, "no-figures" where no
 // run has a figure that is known here, "too-many-runs" above 10,000. Single runs without figures are left out, with a
-// note.
+// note; so are figures that are texts or below 0.
 Result<std::vector<LoadRun>> read_load_runs(std::string_view text, const std::string& source,
                                             std::vector<std::string>* notes = nullptr);
 

@@ -160,6 +160,20 @@ TEST(LoadRun, RunsWithoutFiguresAreLeftOut) {
   EXPECT_EQ(code_of("[" + none + "," + none + "]"), "no-figures");
 }
 
+// Not-a-number and infinity are what tools write; texts and negative numbers are mistakes.
+TEST(LoadRun, FiguresThatAreNoneAreNamed) {
+  std::vector<std::string> notes;
+  const auto runs = read_load_runs(
+      R"([{"completed": 2, "request_throughput": -4.9, "request_rate": "inf", "median_ttft_ms": "oops", "p99_ttft_ms": NaN,
+           "mean_tpot_ms": 20},
+          {"completed": 2, "request_throughput": -4.9, "mean_tpot_ms": 20}])",
+      "r.json", &notes);
+  ASSERT_TRUE(runs) << to_text(runs.error());
+  EXPECT_FALSE((*runs)[0].requests_per_s || (*runs)[0].ttft.p50_s);
+  EXPECT_EQ(notes, (std::vector<std::string>{"r.json: left out what is no number of 0 or more: request_throughput is "
+                                             "'-4.9', median_ttft_ms is 'oops'"}));
+}
+
 TEST(LoadRun, WhatIsUnknownIsNamed) {
   const auto unknown = read_load_runs(R"({"speed": 1, "colour": "red"})", "r.json");
   ASSERT_FALSE(unknown);

@@ -67,6 +67,7 @@ std::string objectives_words(const ServingRow& row) {
 std::string answer_of(const ServingReport& report, const ServingRow& row) {
   const ServingSummary& forecast = row.forecast;
   const std::string who = service_words(report, row);
+  const bool several = row.devices > 1;
   std::string text;
   switch (forecast.pace) {
     case Pace::kNotAsked:
@@ -74,17 +75,17 @@ std::string answer_of(const ServingReport& report, const ServingRow& row) {
                          human_number(forecast.output_tokens_per_s));
       break;
     case Pace::kKeepsUp:
-      text = fmt::format("{} keeps up with {}", who, load_of(report, row).words);
+      text = fmt::format("{} {} up with {}", who, several ? "keep" : "keeps", load_of(report, row).words);
       break;
     case Pace::kTooShort:
-      text = fmt::format("{} under {}: the load is too short to tell whether it keeps up", who,
-                         load_of(report, row).words);
+      text = fmt::format("{} under {}: the load is too short to tell whether {} up", who, load_of(report, row).words,
+                         several ? "they keep" : "it keeps");
       break;
     case Pace::kFallsBehind:
       text = fmt::format(
-          "{} DOES NOT KEEP UP with {}: each second {} more requests are in it, and times grow as long as "
+          "{} {} NOT KEEP UP with {}: each second {} more requests are in the service, and times grow as long as "
           "the load lasts",
-          who, load_of(report, row).words, human_number(forecast.growth_per_s));
+          who, several ? "DO" : "DOES", load_of(report, row).words, human_number(forecast.growth_per_s));
       break;
   }
   text += fmt::format("; first token after {} in the median, {} at 95%\n", human_seconds(forecast.first_token.p50),

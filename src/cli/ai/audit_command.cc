@@ -71,6 +71,30 @@ int run_results(const AuditArguments& arguments, const std::vector<DeviceFacts>&
   return written == kExitDone ? exit_status_of(audits, arguments.fail_on) : written;
 }
 
+int write_audits(const std::vector<ai::ClaimAudit>& audits, const std::string& source, const AuditArguments& arguments,
+                 const CommonOptions& options) {
+  const int written = write_result(
+      options.json ? to_text(ai::audit_json(audits, source)) : ai::audit_text(audits, arguments.details), options);
+  return written == kExitDone ? exit_status_of(audits, arguments.fail_on) : written;
+}
+
+// A claim that can't be read keeps none of the others from being judged.
+int run_words(const AuditArguments& arguments, const std::vector<DeviceFacts>& devices, const ai::KnownModels& models,
+              const CommonOptions& options) {
+  const ai::ClaimsInWords found = ai::claims_in_words(arguments.in_words, devices, models);
+  int status = kExitDone;
+  CommonOptions errors = options;
+  errors.json = options.json && found.file.claims.empty();  // one document on stdout
+  if (!found.file.claims.empty()) {
+    status = write_audits(ai::audit_claims(found.file, devices, models), found.file.source, arguments, options);
+  }
+  for (const Error& unreadable : found.unreadable) {
+    status = report_error(unreadable, errors);
+    if (errors.json) break;
+  }
+  return status;
+}
+
 // The user's file, else the shipped example of that name. "slides" is the example's earlier name.
 std::string claims_file(const std::string& given) {
   const std::string name = given == "slides" ? "keynote-claims.json" : given;
@@ -103,16 +127,10 @@ int run_audit(const AuditArguments& arguments, const CLI::App& verb, const Commo
   const auto models = ai::read_known_models(shipped_file("audit/models.json"));
   if (!models) return report_error(models.error(), options);
   if (!arguments.results.empty()) return run_results(arguments, *devices, *models, options);
-  const auto file = arguments.in_words.empty() ? ai::read_claims(claims_file(arguments.claims))
-                                               : ai::claims_in_words(arguments.in_words, *devices, *models);
-  if (!file) {
-    return report_error(arguments.in_words.empty() ? as_named_file(file.error(), true) : file.error(), options);
-  }
-  const auto audits = ai::audit_claims(*file, *devices, *models);
-  const int written = write_result(
-      options.json ? to_text(ai::audit_json(audits, file->source)) : ai::audit_text(audits, arguments.details),
-      options);
-  return written == kExitDone ? exit_status_of(audits, arguments.fail_on) : written;
+  if (!arguments.in_words.empty()) return run_words(arguments, *devices, *models, options);
+  const auto file = ai::read_claims(claims_file(arguments.claims));
+  if (!file) return report_error(as_named_file(file.error(), true), options);
+  return write_audits(ai::audit_claims(*file, *devices, *models), file->source, arguments, options);
 }
 
 }  // namespace

@@ -17,14 +17,18 @@ namespace {
 
 constexpr size_t kLargestResultBytes = size_t{256} << 20;
 
+Result<std::vector<ai::LoadRun>> runs_of(const std::string& path, std::vector<std::string>& notes) {
+  const auto text = read_file(path, kLargestResultBytes);
+  if (!text) return as_named_file(text.error(), true);
+  return ai::read_load_runs(*text, path, &notes);
+}
+
 int run_compare(const std::vector<std::string>& files, const CommonOptions& options) {
   if (Status fits = check_output_file("-o", options.output); !fits) return report_error(fits.error(), options);
   ai::LoadRunsReport report;
   std::optional<Error> first;
   for (const std::string& path : files) {
-    const auto text = read_file(path, kLargestResultBytes);
-    if (!text) return report_error(as_named_file(text.error(), true), options);
-    auto runs = ai::read_load_runs(*text, path, &report.notes);
+    auto runs = runs_of(path, report.notes);
     if (!runs) {
       if (!first) first = runs.error();
       report.unread.push_back({path, runs.error().message});

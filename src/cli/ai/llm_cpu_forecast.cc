@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cli/shared/table_options.h"
 #include "machine/facts/chip_names.h"
+#include "machine/facts/desktop_memory.h"
 #include "program/evaluate/platform_name.h"
 #include "program/model/bundle/bundle.h"
 
@@ -42,9 +43,31 @@ std::string details_text(const ai::CpuForecastRow& row) {
       significant(machine.memory_bytes_per_s / 1e9, 3), name_of(machine.path), ai::cpu_engine_parts_text(row));
 }
 
+// What is known of a machine's size and memory, where that bounds its forecast. Each CPU once.
+std::vector<std::string> limit_notes(const ai::CpuForecast& forecast) {
+  std::vector<std::string> notes;
+  const auto add = [&](std::string note) {
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
+  };
+  for (const ai::CpuForecastRow& row : forecast.rows) {
+    if (row.cpu.vcpus > row.largest_measured_vcpus) {
+      add(
+          fmt::format("the largest measured machine with {} has {:g} vCPUs; larger ones are forecast with its memory "
+                      "bandwidth",
+                      printable(row.cpu.name), row.largest_measured_vcpus));
+    }
+    if (row.cpu.bandwidth_imputed && row.cpu.most_memory_bytes_per_s > 0) {
+      add(fmt::format("{}: by its data sheet memory has at most {} GB/s; it is forecast with {} GB/s",
+                      printable(row.cpu.name), significant(row.cpu.most_memory_bytes_per_s / 1e9, 3),
+                      significant(memory_bandwidth(row.cpu) / 1e9, 3)));
+    }
+  }
+  return notes;
+}
+
 std::vector<std::string> notes_of(const ai::CpuForecast& forecast, const ai::CpuForecastRequest& request) {
   const auto any = [&](auto&& holds) { return std::ranges::any_of(forecast.rows, holds); };
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = limit_notes(forecast);
   const bool imputed = any([](const ai::CpuForecastRow& row) { return row.cpu.bandwidth_imputed; });
   if (request.engine == nullptr) {
     if (imputed) notes.emplace_back("bandwidth of some of these machines was not measured; it is that of their kin");
@@ -85,32 +108,30 @@ std::string text_of(const ai::LlmConfig& config, const ai::CpuForecast& forecast
 
 constexpr const char* kPlatforms = "bundles/cpus.pcb";
 
-// A CPU that programs are forecast on, and whose bandwidth nobody measured: what its platform tells. Of a chip that has
-// no stated size a machine of `vcpus`.
-Result<ai::CpuFacts> facts_of_platform(const Platform& platform, double vcpus) {
-  ai::CpuFacts facts;
-  static_cast<ProcessorIdentity&>(facts) = platform;
-  facts.flags = {platform.flags.begin(), platform.flags.end()};
-  const auto fact = [&](const char* name) {
-    const auto found = platform.facts.find(name);
-    return found == platform.facts.end() ? kUnknown : found->second;
-  };
-  for (const CacheField& field : kCacheFields) facts.*field.bytes = if_known(fact(field.name));
-  const double threads = std::isnan(fact("threads_per_core_count")) ? 1 : fact("threads_per_core_count");
-  facts.vcpus = std::isnan(vcpus) ? fact("core_count") * threads : vcpus;
-  facts.cores = std::max(1.0, std::floor(facts.vcpus / threads));
-  if (!std::isnan(facts.vcpus)) return facts;
-  return usage_error("bad-vcpus", "nothing tells how many vCPUs a machine with " + printable(platform.name) + " has",
-                     "--vcpus", "--vcpus N, its number");
-}
-
 Result<std::vector<Platform>> shipped_platforms() {
   auto bundle = program::read_bundle(shipped_file(kPlatforms));
   if (!bundle) return bundle.error();
   return std::move(bundle->platforms);
 }
 
-// Those of the CPUs that the catalogue doesn't know, and that predict does.
+bool is_part_of_a_name(const ai::CpuCatalogue& cpus, const std::string& name) {
+  return std::ranges::any_of(cpus.records(), [&](const ai::CpuRecord& record) {
+    return lower_case(record.facts.name).find(lower_case(trim(name))) != std::string::npos;
+  });
+}
+
+Error no_such_cpu(const ai::CpuCatalogue& cpus, const std::vector<Platform>& platforms, const std::string& name,
+                  const char* option) {
+  std::vector<std::string> names;
+  for (const Platform& platform : platforms) names.push_back(platform.name);
+  for (const ai::CpuRecord& record : cpus.records()) {
+    if (std::ranges::find(names, record.facts.name) == names.end()) names.push_back(record.facts.name);
+  }
+  return usage_error("unknown-cpu", "no CPU model is called " + printable(name), option,
+                     "near: " + nearest_names(name, names));
+}
+
+// Those of the CPUs that the catalogue doesn't know, and that predict does. "unknown-cpu" with near names of both.
 Status take_others(const ai::CpuCatalogue& cpus, const char* option, ai::CpuForecastRequest& request) {
   std::vector<Platform> platforms;
   for (const std::string& name : request.cpus) {
@@ -122,7 +143,10 @@ Status take_others(const ai::CpuCatalogue& cpus, const char* option, ai::CpuFore
     }
     const auto found = program::look_up_platform(platforms, name, option, ErrorKind::kUsage);
     if (!found) return found.error();
-    if (!*found) continue;
+    if (!*found) {
+      if (is_part_of_a_name(cpus, name)) continue;  // of several CPUs: the catalogue says of which
+      return no_such_cpu(cpus, platforms, name, option);
+    }
     auto facts = facts_of_platform(platforms[**found], request.vcpus);
     if (!facts) return facts.error();
     request.others.emplace(name, std::move(*facts));
@@ -131,6 +155,29 @@ Status take_others(const ai::CpuCatalogue& cpus, const char* option, ai::CpuFore
 }
 
 }  // namespace
+
+Result<ai::CpuFacts> facts_of_platform(const Platform& platform, double vcpus) {
+  ai::CpuFacts facts;
+  static_cast<ProcessorIdentity&>(facts) = platform;
+  facts.flags = {platform.flags.begin(), platform.flags.end()};
+  const auto fact = [&](const char* name) {
+    const auto found = platform.facts.find(name);
+    return found == platform.facts.end() ? kUnknown : found->second;
+  };
+  for (const CacheField& field : kCacheFields) facts.*field.bytes = if_known(fact(field.name));
+  facts.most_memory_bytes_per_s = desktop_memory_bytes_per_s(platform).value_or(kUnknown);
+  const double threads = std::isnan(fact("threads_per_core_count")) ? 1 : fact("threads_per_core_count");
+  const double of_a_chip = fact("core_count") * threads;
+  if (platform.segment == "desktop" && vcpus > of_a_chip) {
+    return usage_error("bad-vcpus", fmt::format("{} has {:g} vCPUs", printable(platform.name), of_a_chip), "--vcpus",
+                       fmt::format("{:g}, or fewer", of_a_chip));
+  }
+  facts.vcpus = std::isnan(vcpus) ? of_a_chip : vcpus;
+  facts.cores = std::max(1.0, std::floor(facts.vcpus / threads));
+  if (!std::isnan(facts.vcpus)) return facts;
+  return usage_error("bad-vcpus", "nothing tells how many vCPUs a machine with " + printable(platform.name) + " has",
+                     "--vcpus", "--vcpus N, its number");
+}
 
 Status take_cpu_prices(const std::vector<std::string>& given, ai::CpuForecastRequest& request) {
   for (const std::string& text : list_of(given)) {

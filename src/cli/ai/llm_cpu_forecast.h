@@ -8,6 +8,7 @@
 #include "ai/llm_forecast/cpu_forecast.h"
 #include "ai/llm_forecast/device_provider.h"
 #include "base/result.h"
+#include "machine/facts/platform.h"
 
 namespace perfcast::cli {
 
@@ -18,6 +19,10 @@ inline constexpr const char* kCpuEngine = "llama.cpp";  // by `--cpu`, unless an
 // and of the bundles; "unknown-engine"; "unknown-cpu" and "bad-vcpus" at `option`, which named the CPUs.
 Result<std::string> cpu_forecast(const ai::LlmConfig& config, ai::CpuForecastRequest request, const std::string& engine,
                                  const char* option, CpuForecastFormat format);
+
+// A CPU that programs are forecast on, and whose bandwidth nobody measured: what its platform tells. Of `vcpus`; not
+// known: of one chip. "bad-vcpus" where its size is not known, or a desktop's is exceeded.
+Result<ai::CpuFacts> facts_of_platform(const Platform& platform, double vcpus);
 
 // US dollars per hour: "EPYC 7763=1.2", one of the request's CPUs, or one number for all. "bad-usage".
 Status take_cpu_prices(const std::vector<std::string>& given, ai::CpuForecastRequest& request);

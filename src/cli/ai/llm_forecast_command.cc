@@ -232,7 +232,13 @@ int run_forecast(const CommandContext& context, const ForecastArguments& argumen
   if (!report && report.error().code == "unknown-device") {
     const auto are_all = are_cpus(list_of(arguments.on), **provider);
     if (!are_all) return report_error(are_all.error(), common);
-    if (*are_all) return write(on_cpus(arguments, "--on", common.json));
+    // With --vcpus CPUs are meant.
+    const std::vector<std::string> names = list_of(arguments.on);
+    const bool means_cpus = arguments.vcpus && std::ranges::none_of(names, [&](const std::string& name) {
+                              return (*provider)->find(name).ok();
+                            });
+    if (*are_all || means_cpus) return write(on_cpus(arguments, "--on", common.json));
+    return report_error(report.error(), common);
   }
   if (!sized) return report_error(sized.error(), common);
   if (!report) return report_error(report.error(), common);

@@ -33,7 +33,11 @@ Status take_devices(const ServingArguments& arguments, const ai::EngineTerms& en
   if (!provider) return provider.error();
   const bool is_any = arguments.any_device && arguments.on.empty();
   auto devices = chosen_devices(**provider, is_any ? devices_with_prices(arguments.prices, **provider) : arguments.on);
-  if (!devices) return devices.error();
+  if (!devices) {
+    Error error = devices.error();
+    if (is_any && error.where == "--on") error.where = "--price";
+    return error;
+  }
   for (ai::ForecastDevice& device : *devices) device.terms.engine = engine;
   if (Status taken = take_values(arguments.prices, "--price", **provider, *devices, &ai::DeviceTerms::price_per_hour);
       !taken) {

@@ -196,6 +196,7 @@ Result<Hardware> hardware_of(const PlaceArguments& arguments, const place::Place
   choice.vcpus = arguments.vcpus.value_or(kUnknown);
   choice.with_clocks = with_clocks;
   choice.prices = hardware.prices ? &*hardware.prices : nullptr;
+  choice.wanted = unclaimed_names(wishes.filters, hardware.devices, hardware.tokens.cpus);
   program::ForecastRequest energy;
   if (Status taken = take_energy_options(arguments.energy, energy); !taken) return taken.error();
   if (energy.energy) choice.powers = &energy.energy->table;

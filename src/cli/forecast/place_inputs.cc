@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/python_json.h"
 #include "base/text.h"
+#include "cli/ai/llm_cpu_forecast.h"
 #include "cli/ai/llm_devices.h"
 #include "cli/shared/forecast_input.h"
 #include "cli/shared/named_file.h"
@@ -103,6 +104,30 @@ void add_instances(const ai::TokenBundle& tokens, const place::PlaceCpu& cpu,
   }
 }
 
+// CPU models with this part in their names that nobody measured language models on, each once.
+Status add_wanted(const ai::TokenBundle& tokens, const std::string& part, const std::vector<Platform>& platforms,
+                  const CpuChoice& choice, std::vector<place::PlaceCpu>& rows) {
+  const std::string wanted = lower_case(trim(part));
+  for (const Platform& platform : platforms) {
+    if (platform.kind != "cpu" || lower_case(platform.name).find(wanted) == std::string::npos) continue;
+    const bool is_there = std::ranges::any_of(rows, [&](const auto& row) { return row.facts.name == platform.name; });
+    if (is_there || ai::knows_cpu(tokens.cpus, platform.name)) continue;
+    const auto facts = facts_of_platform(platform, choice.vcpus);
+    if (!facts) return facts.error();
+    auto imputed = tokens.cpus.impute(*facts);
+    if (!imputed) return imputed.error();
+    place::PlaceCpu cpu;
+    cpu.facts = *std::move(imputed);
+    cpu.clock_hz = clock_of(platform);
+    cpu.note = "nobody measured its memory: the bandwidth is that of CPUs like it";
+    if (choice.powers != nullptr) {
+      if (const CpuPower* power = choice.powers->find(platform.name)) cpu.power = *power;
+    }
+    rows.push_back(std::move(cpu));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<PlacedInput> read_workload(const std::string& given, bool quiet) {
@@ -153,12 +178,26 @@ Result<std::vector<place::PlaceDevice>> place_devices(const std::string& device_
   return devices;
 }
 
+std::vector<std::string> unclaimed_names(std::vector<std::string> parts, const std::vector<place::PlaceDevice>& devices,
+                                         const ai::CpuCatalogue& cpus) {
+  std::erase_if(parts, [&](const std::string& part) {
+    const std::string wanted = lower_case(trim(part));
+    const auto holds = [&](const std::string& name) { return lower_case(name).find(wanted) != std::string::npos; };
+    const auto of_device = [&](const place::PlaceDevice& device) {
+      return holds(device->device().name) || std::ranges::any_of(device->device().aliases, holds);
+    };
+    const auto of_cpu = [&](const ai::CpuRecord& record) { return holds(record.facts.name); };
+    return std::ranges::any_of(devices, of_device) || std::ranges::any_of(cpus.records(), of_cpu);
+  });
+  return parts;
+}
+
 Result<std::vector<place::PlaceCpu>> place_cpus(const ai::TokenBundle& tokens, const CpuChoice& choice,
                                                 const CommonOptions& options) {
   std::map<std::string, double> clocks;                                // by the platform's name
   std::map<std::string, std::vector<const program::Server*>> servers;  // likewise
   std::optional<program::Bundle> bundle;
-  if (choice.with_clocks || choice.prices != nullptr) {
+  if (choice.with_clocks || choice.prices != nullptr || !choice.wanted.empty()) {
     auto read = program::read_bundle(options.bundle);
     if (!read) return as_named_file(read.error(), options.bundle_given);
     bundle = *std::move(read);
@@ -184,6 +223,9 @@ Result<std::vector<place::PlaceCpu>> place_cpus(const ai::TokenBundle& tokens, c
     const size_t before = rows.size();
     if (choice.prices != nullptr) add_instances(tokens, cpu, servers[record.facts.name], *choice.prices, rows);
     if (rows.size() == before) rows.push_back(std::move(cpu));
+  }
+  for (const std::string& part : choice.wanted) {
+    if (Status added = add_wanted(tokens, part, bundle->platforms, choice, rows); !added) return added.error();
   }
   return rows;
 }

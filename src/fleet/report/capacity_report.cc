@@ -248,14 +248,15 @@ std::string summary_text(const CapacityAnswer& answer) {
   return text + "\n" + policies_text(answer);
 }
 
-// More nodes of the plan's own platforms may be cheaper still.
+// More nodes of the plan's own platforms may be cheaper still, and another policy may do with less.
 std::string name_of_second_best(const CapacityAnswer& answer) {
   std::vector<std::string> without;
   for (size_t g = 0; g < answer.platforms.size(); ++g) {
     if (answer.plan.nodes[g] > 0 && answer.second_best->nodes[g] == 0)
       without.push_back(printable(answer.platforms[g]));
   }
-  return without.empty() ? "best with further platforms" : "best without " + join(without, " and ");
+  const std::string name = without.empty() ? "best with further platforms" : "best without " + join(without, " and ");
+  return answer.policies.size() > 1 ? name + " under " + info(answer.policy).name : name;
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST(CapacityReport, ReadsAsAnAnswer) {
   const std::string text = capacity_text(*answer);
   EXPECT_THAT(text, testing::StartsWith("plan: " + std::to_string(answer->plan.nodes[1]) + " x B, policy mct\n"));
   for (const char* part : {"EUR an hour", "p99 wait", "<= 30 s", "meets", "best without B: ", " x A", "x 2", "bounded",
-                           "lower bound without queues", "worse forecasts"}) {
+                           "lower bound without queues", "other forecasts"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   EXPECT_THAT(text, Not(HasSubstr("nan")));

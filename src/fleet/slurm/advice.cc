@@ -58,6 +58,19 @@ void limit_time(const JobScript& job, const std::string& other_run, SlurmAdvice&
   }
 }
 
+// Why one of the partition's nodes can't hold what the job asks of a node. Empty where it can.
+std::string too_small(const JobScript& job, const SlurmPartition& partition) {
+  if (partition.cores && *partition.cores < job.cores_per_task()) {
+    return fmt::format("too small: {} cores a node, a task asks for {}", *partition.cores, job.cores_per_task());
+  }
+  const double of_a_task =
+      static_cast<double>(job.memory_bytes_per_core.value_or(0)) * static_cast<double>(job.cores_per_task());
+  const double bytes = job.memory_bytes ? static_cast<double>(*job.memory_bytes) : of_a_task;
+  if (!partition.memory_bytes || bytes <= *partition.memory_bytes) return "";
+  return fmt::format("too small: {} of memory a node, {} for {}", human_bytes(*partition.memory_bytes),
+                     job.memory_bytes ? "the job asks" : "a task asks", human_bytes(bytes));
+}
+
 }  // namespace
 
 double nodes_charged(const JobScript& job, const SlurmPartition& partition) {
@@ -118,9 +131,7 @@ Result<SlurmAdvice> advise(const JobScript& job, const std::string& program, std
     row.of = std::move(partition);
     const SlurmPartition& facts = row.of.partition;
     if (!row.of.forecast) row.note = "no forecast: " + row.of.no_forecast;
-    if (row.of.forecast && facts.cores && *facts.cores < job.cores_per_task()) {
-      row.note = fmt::format("too small: {} cores a node, a task asks for {}", *facts.cores, job.cores_per_task());
-    }
+    if (row.of.forecast && row.note.empty()) row.note = too_small(job, facts);
     row.nodes_charged = nodes_charged(job, facts);
     if (facts.price_per_hour && !facts.cores) whole_nodes.push_back(facts.name);
     if (row.of.forecast && row.of.forecast->time_s && facts.price_per_hour) {
@@ -141,7 +152,7 @@ Result<SlurmAdvice> advise(const JobScript& job, const std::string& program, std
     std::vector<std::string> reasons;
     for (const AdviceRow& row : advice.rows) reasons.push_back(row.of.partition.name + ": " + row.note);
     return Error{"no-partition", "no partition can be chosen: " + join(reasons, "; "), job.source,
-                 "a partition of a known platform whose nodes have enough cores"};
+                 "a partition of a known platform whose nodes have enough cores and memory"};
   }
   const double best = score(advice.rows.front(), settings.goal);
   for (AdviceRow& row : advice.rows) {

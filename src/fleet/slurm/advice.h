@@ -70,9 +70,9 @@ std::string slurm_time_text(int64_t seconds);
 Result<std::string> program_key(const JobScript& job);
 
 // Ranks and chooses; ties go to all best partitions. Partitions of unknown platform, and those whose nodes have fewer
-// cores than a task asks for, are listed and never chosen. `other_run`: why the script runs something else than was
-// forecast; empty where it doesn't. Error "no-partition" where none is left, "missing-price"
-// where the goal is cost and a partition that could be chosen has no price.
+// cores than a task asks for or less memory than the job or a task does, are listed and never chosen. `other_run`: why
+// the script runs something else than was forecast; empty where it doesn't. Error "no-partition" where none is left,
+// "missing-price" where the goal is cost and a partition that could be chosen has no price.
 Result<SlurmAdvice> advise(const JobScript& job, const std::string& program, std::vector<PartitionForecast> partitions,
                            const AdviceSettings& settings, const std::string& other_run = {});
 

@@ -154,6 +154,40 @@ TEST(AdviceTest, LeavesOutWhatCantBeChosenAndSaysWhy) {
               HasSubstr("small: too small: 8 cores a node, a task asks for 16; u: no forecast: no such"));
 }
 
+// --mem is what each node must have: two nodes don't lend each other any.
+TEST(AdviceTest, LeavesOutNodesWithTooLittleMemory) {
+  constexpr double kGiB = 1 << 30;
+  PartitionForecast small = partition("small", 0.5, 1.0, 64), big = partition("big", 1.5, 2.0, 64);
+  small.partition.memory_bytes = 256 * kGiB;
+  big.partition.memory_bytes = 512 * kGiB;
+  JobScript job;
+  job.nodes = 2;
+  job.memory = "400G";
+  job.memory_bytes = int64_t{400} << 30;
+  for (const bool exclusive : {false, true}) {
+    job.exclusive = exclusive;
+    const auto advice = advise(job, "p", {small, big}, {});
+    ASSERT_TRUE(advice.ok());
+    EXPECT_THAT(advice->chosen, ElementsAre("big"));
+    EXPECT_EQ(advice->rows[1].note, "too small: 256 GiB of memory a node, the job asks for 400 GiB");
+  }
+  const auto none = advise(job, "p", {small}, {});
+  ASSERT_FALSE(none.ok());
+  EXPECT_THAT(none.error().message, HasSubstr("small: too small: 256 GiB of memory"));
+  job.memory_bytes = int64_t{256} << 30;
+  EXPECT_THAT(chosen({small, big}, {}, job), ElementsAre("small"));
+  // 48 GiB for each of the 8 cores of a task.
+  job = {};
+  job.cpus_per_task = 8;
+  job.memory_bytes_per_core = int64_t{48} << 30;
+  const auto advice = advise(job, "p", {small, big}, {});
+  EXPECT_THAT(advice->chosen, ElementsAre("big"));
+  EXPECT_EQ(advice->rows[1].note, "too small: 256 GiB of memory a node, a task asks for 384 GiB");
+  // What a partition does not state, no job exceeds.
+  small.partition.memory_bytes.reset();
+  EXPECT_THAT(chosen({small, big}, {}, job), ElementsAre("small"));
+}
+
 TEST(AdviceTest, TextAndJsonSayTheSame) {
   JobScript job;
   job.source = "job.sh";

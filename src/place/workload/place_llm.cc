@@ -172,6 +172,7 @@ PlacementRow LlmPlacer::row_of(const PlaceCpu& cpu) const {
   row.vcpus = cpu.facts.vcpus;
   row.instance = cpu.instance;
   row.price_per_hour = if_known(cpu.price_per_hour);
+  row.note = cpu.note;
   if (!work_) {
     row.note = "no times of encoders on CPUs are known";
     return row;

@@ -200,6 +200,7 @@ PlacementRow ProductPlacer::row_of(const PlaceCpu& cpu, const ProductWorkload& p
   row.vcpus = cpu.facts.vcpus;
   row.instance = cpu.instance;
   row.price_per_hour = if_known(cpu.price_per_hour);
+  row.note = cpu.note;
   constexpr double kGib = 1024.0 * 1024 * 1024;
   set_memory(row, product.bytes(), cpu.facts.memory_gib * kGib);
   const CpuProductTime time =

@@ -48,6 +48,7 @@ struct PlaceCpu {
   std::string instance;        // "aws c7i.xlarge"; empty: none in particular
   double price_per_hour = kUnknown;
   std::optional<CpuPower> power;  // of its package, where a vendor states it
+  std::string note;               // what to know of its facts; empty: nothing
 
   // Of a row on so many of its cores.
   void set_power(double cores, PlacementRow& row) const;

@@ -13,7 +13,7 @@
 #include "machine/facts/processor.h"
 #include "machine/meter/accelerator_power.h"
 #include "machine/meter/platform_power.h"
-#include "program/forecast/number_text.h"
+#include "place/workload/place_words.h"
 
 namespace perfcast::place {
 namespace {
@@ -278,16 +278,7 @@ void find_best(PlaceMeasure first, Placement& placement) {
 
 std::string amount_text(const PlacementRow& row, PlaceMeasure measure, const std::string& currency) {
   const auto value = row.value(measure);
-  switch (measure) {
-    case PlaceMeasure::kEnergy:
-      return program::in_unit(*value, "J");
-    case PlaceMeasure::kCost:
-      return cost_in_words(*value, currency);
-    default:
-      break;
-  }
-  if (!value) return fmt::format("{:.2f} times the mean", *row.relative_time);
-  return human_seconds(*value);
+  return value ? amount_in_words(*value, measure, currency) : fmt::format("{:.2f} times the mean", *row.relative_time);
 }
 
 // "the best's interval holds the forecasts of 3 others": how sure the order is.
@@ -303,9 +294,12 @@ size_t not_told_apart(const Placement& placement, size_t best) {
   return near;
 }
 
-void give_reasons(Placement& placement) {
+void give_reasons(const PlacementWishes& wishes, Placement& placement) {
   if (placement.best.empty()) {
     placement.reasons.emplace_back("No row can be taken: each lacks memory or a forecast, or breaks a limit.");
+    if (std::string nearest = nearest_miss_in_words(wishes, placement); !nearest.empty()) {
+      placement.reasons.push_back(std::move(nearest));
+    }
     return;
   }
   const PlacementBest& best = placement.best.front();
@@ -558,7 +552,7 @@ Status finish_placement(const PlacementWishes& wishes, Placement& placement) {
   sort_rows(wishes.sort, placement);
   find_front(placement);
   find_best(measure_of(wishes.sort), placement);
-  give_reasons(placement);
+  give_reasons(wishes, placement);
   note_rows(wishes, placement);
   return {};
 }

@@ -8,9 +8,9 @@
 #include "base/report/table.h"
 #include "base/text.h"
 #include "base/unknown.h"
+#include "place/workload/place_words.h"
 #include "place/workload/placement.h"
 #include "program/forecast/instance_forecast.h"
-#include "program/forecast/number_text.h"
 
 namespace perfcast::place {
 namespace {
@@ -220,9 +220,7 @@ std::string placement_text(const Placement& placement, size_t most_rows) {
     const double value = *row.value(best.measure);
     text += lines(fmt::format("least {}: {}{} ({})", name_of(best.measure),
                               row.count > 1 ? fmt::format("{:.0f} x ", row.count) : "", printable(row.device),
-                              best.measure == PlaceMeasure::kTime     ? human_seconds(value)
-                              : best.measure == PlaceMeasure::kEnergy ? program::in_unit(value, "J")
-                                                                      : cost_in_words(value, placement.currency)));
+                              amount_in_words(value, best.measure, placement.currency)));
   }
   text += "\n" + lines(printable(placement.workload) + (placement.details.empty() ? "" : ": " + placement.details));
   text += table_text(placement, most_rows);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "base/text.h"
 
 namespace perfcast::place {
 namespace {
@@ -108,7 +109,10 @@ TEST(Placement, PricesSortsAndLimits) {
   wishes.most_s = 0.01;
   ASSERT_TRUE(finish_placement(wishes, placement));
   EXPECT_TRUE(placement.best.empty());
-  EXPECT_THAT(placement.reasons, ElementsAre(HasSubstr("No row can be taken")));
+  // 1 s is 100 limits, and within 600 J.
+  EXPECT_THAT(placement.reasons,
+              ElementsAre(HasSubstr("No row can be taken"), "Nearest to the limits is Fast (tpu): " + human_seconds(1) +
+                                                                ", the limit is " + human_seconds(0.01) + "."));
 }
 
 TEST(Placement, KeepsKindsAndNames) {

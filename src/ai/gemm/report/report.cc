@@ -168,8 +168,9 @@ void limits(const GemmResult& result, std::string& text) {
     text += "\npeak measured here by loops of multiply-adds in registers\n" + rows_text(peak_table(result.peaks));
   }
   for (const Bandwidth& bandwidth : result.bandwidths) {
-    text += fmt::format("memory read: {} GB/s, {} ({} array)\n", digits(bandwidth.gb_per_s, 0),
-                        threads_text(bandwidth.threads), human_bytes(bandwidth.array_bytes));
+    text +=
+        fmt::format("memory read: {} GB/s +- {}, {} ({} array)\n", digits(bandwidth.gb_per_s, bandwidth.spread),
+                    spread_text(bandwidth.spread), threads_text(bandwidth.threads), human_bytes(bandwidth.array_bytes));
   }
 }
 
@@ -365,6 +366,7 @@ Json to_json(const GemmResult& result) {
     bandwidths.push_back({{"threads", bandwidth.threads},
                           {"read_bytes_per_s", bandwidth.gb_per_s * 1e9},
                           {"array_bytes", bandwidth.array_bytes}});
+    put_known(bandwidths.back(), "spread_ratio", bandwidth.spread);
   }
   json["bandwidth"] = std::move(bandwidths);
   if (result.gpu) {

@@ -9,6 +9,7 @@
 #include "machine/ceiling/aligned_array.h"
 #include "machine/ceiling/cpu_isa.h"
 #include "machine/ceiling/peak_loops.h"
+#include "machine/ceiling/read_loops.h"
 #include "machine/ceiling/together.h"
 
 namespace perfcast::ai::gemm {
@@ -64,42 +65,62 @@ class PeakTask : public Task {
   std::vector<float> sums_;
 };
 
+// Reads an array piece by piece, each of which is taken out of the caches before. As of peaks, the best piece counts:
+// whole runs over the array are longer than what a scheduler gives a thread at a time.
 class ReadTask : public Task {
  public:
-  ReadTask(int64_t bytes, int threads)
-      : words_(static_cast<size_t>(bytes) / sizeof(uint64_t)), threads_(threads), sums_(static_cast<size_t>(threads)) {}
+  ReadTask(int64_t bytes, int threads) : threads_(threads), read_(static_cast<size_t>(threads)) {
+    const size_t steps_of_one = static_cast<size_t>(bytes) / sizeof(uint64_t) / kReadStep / read_.size();
+    const size_t steps = std::clamp<size_t>(steps_of_one, 1, kPieceBytes / sizeof(uint64_t) / kReadStep);
+    piece_ = steps * kReadStep;
+    pieces_ = std::max<size_t>(1, steps_of_one / steps);
+  }
 
   Status prepare() override {
-    values_ = AlignedArray<uint64_t>(words_);
-    for (size_t i = 0; i < words_; ++i) values_[i] = i * 0x9E3779B97F4A7C15u;
+    values_ = AlignedArray<uint64_t>(piece_ * pieces_ * read_.size());
+    expected_ = 0;
+    for (size_t i = 0; i < values_.size(); ++i) {
+      values_[i] = (i + 1) * 0x9E3779B97F4A7C15U;
+      expected_ ^= values_[i];
+    }
     return {};
   }
   Result<double> run(int64_t calls) override {
-    return seconds_together(threads_, [&](int thread) {
-      const size_t t = static_cast<size_t>(thread), count = static_cast<size_t>(threads_);
-      const uint64_t *from = values_.data() + words_ * t / count, *to = values_.data() + words_ * (t + 1) / count;
-      uint64_t sums[8] = {};
-      for (int64_t call = 0; call < calls; ++call) {
-        for (const uint64_t* at = from; to - at >= 8; at += 8) {
-          for (size_t i = 0; i < 8; ++i) sums[i] ^= at[i];
-        }
-        __asm__ volatile("" : : "r"(sums) : "memory");
+    const ReadLoop& loop = read_loops().front();
+    double best = std::numeric_limits<double>::infinity();
+    for (int64_t call = 0; call < calls; ++call) {
+      std::fill(read_.begin(), read_.end(), 0);
+      for (size_t piece = 0; piece < pieces_; ++piece) {
+        const auto from = [&](int thread) {
+          return values_.data() + (static_cast<size_t>(thread) * pieces_ + piece) * piece_;
+        };
+        // Where the build can't take it out, the array is larger than the caches.
+        seconds_together(threads_, [&](int thread) { (void)drop_from_caches(from(thread), piece_); });
+        best = std::min(best, seconds_together(threads_, [&](int thread) {
+                          read_[static_cast<size_t>(thread)] ^= loop.run(from(thread), piece_, 1);
+                        }));
       }
-      sums_[t] = sums[0] ^ sums[1];
-    });
+    }
+    return best * static_cast<double>(pieces_) * static_cast<double>(calls);
   }
   Result<Verdict> check() override {
     Verdict verdict;
-    verdict.correct = std::any_of(sums_.begin(), sums_.end(), [](uint64_t sum) { return sum != 0; });
+    uint64_t all = 0;
+    for (const uint64_t of_one : read_) all ^= of_one;
+    verdict.correct = all == expected_;
+    if (!verdict.correct) verdict.detail = "not every word was read once";
     return verdict;
   }
-  double work() const override { return static_cast<double>(words_ * sizeof(uint64_t)); }
+  double work() const override { return static_cast<double>(piece_ * pieces_ * read_.size() * sizeof(uint64_t)); }
 
  private:
-  size_t words_;
+  static constexpr size_t kPieceBytes = size_t{4} << 20;  // less than a millisecond
+
   int threads_;
+  size_t piece_ = 0, pieces_ = 0;  // words; pieces of each thread
+  uint64_t expected_ = 0;
   AlignedArray<uint64_t> values_;
-  std::vector<uint64_t> sums_;
+  std::vector<uint64_t> read_;  // by thread, the exclusive or of what it read
 };
 
 }  // namespace

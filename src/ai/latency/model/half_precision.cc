@@ -18,6 +18,7 @@ struct HalfTile {
 };
 // Smaller tiles were never chosen by a fit: a part of k for each unit does as well.
 constexpr std::array kTiles = {HalfTile{256, 128}, HalfTile{128, 256}, HalfTile{128, 128}, HalfTile{64, 128}};
+constexpr double kFewestTileRows = 64;
 struct Parts {
   double count, per_count = 1 / count;
 };
@@ -173,10 +174,14 @@ OperatorTime HalfPrecisionModel::product(const ProductShape& shape, MathMode mod
     }
   }
   const double busy = std::sqrt(std::sqrt(best.sum));
-  const double roof = std::max(flop / peak, (right + activations) / device_.memory_bytes_per_s);
+  const double compute_roof = flop / peak, memory_roof = (right + activations) / device_.memory_bytes_per_s;
   OperatorTime time;
-  time.seconds = std::max(p.start_s + busy, roof);
+  time.seconds = std::max({p.start_s + busy, compute_roof, memory_roof});
   time.bound = p.start_s > busy ? Bound::kStart : largest(best);
+  // The empty rows of a tile are no arithmetic that the product asks for.
+  if (time.bound == Bound::kCompute && shape.m < kFewestTileRows && memory_roof > compute_roof) {
+    time.bound = Bound::kMemory;
+  }
   return time;
 }
 

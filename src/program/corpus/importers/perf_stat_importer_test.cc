@@ -317,6 +317,9 @@ TEST(PerfStatImportTest, OtherTextIsAnErrorWithItsLine) {
   EXPECT_EQ(result.error().where, "x.csv:2");
   EXPECT_EQ(read_perf_stat("{\"event\": }\n", "x").error().code, "bad-json");
   EXPECT_EQ(read_perf_stat("[1]\n", "x").error().code, "bad-perf-stat");
+  const auto foreign = read_perf_stat("{\n  \"schema\": \"x/1\"\n}\n", "x.json");
+  EXPECT_EQ(foreign.error().code, "bad-perf-stat");
+  EXPECT_EQ(foreign.error().where, "x.json");
   EXPECT_EQ(read_perf_stat("", "x").error().code, "no-rows");
   EXPECT_EQ(read_perf_stat("<not supported>,,cycles,0,0.00,,\n", "x").error().code, "no-rows");
 }

@@ -292,6 +292,7 @@ Status read_json_lines(const std::vector<Line>& lines, const std::string& path, 
 }  // namespace
 
 Result<PerfStatRows> read_perf_stat_rows(std::string_view text, const std::string& path) {
+  const std::string_view whole = text;
   std::vector<Line> separated, objects;
   size_t number = 0;
   while (!text.empty()) {
@@ -305,7 +306,12 @@ Result<PerfStatRows> read_perf_stat_rows(std::string_view text, const std::strin
     (shown.front() == '{' ? objects : separated).push_back({line, number});
   }
   PerfStatRows result;
-  if (const Status status = read_json_lines(objects, path, result); !status) return status.error();
+  if (const Status status = read_json_lines(objects, path, result); !status) {
+    // perf writes an object into each line; others spread one over many.
+    if (!parse_json(whole, path)) return status.error();
+    return Error{"bad-perf-stat", "the file is JSON, and no output of perf stat: that has an object in each line", path,
+                 kExpected};
+  }
   if (!separated.empty()) {
     if (!objects.empty()) return bad_line(separated.front(), path, "the line is no JSON, others are");
     if (const Status status = read_separated(separated, path, result); !status) return status.error();
