@@ -16,6 +16,7 @@ EngineLimits limits_for(const MeasuredSteps& steps, const ServingRequestFor& req
   if (request.context_tokens > 0) limits.context_tokens = request.context_tokens;
   limits.cache_tokens =
       request.cache_tokens.value_or(limits.max_sequences * steps.limits.cache_tokens / steps.limits.max_sequences);
+  limits.cache_reserve_share = request.cache_reserve_share;
   limits.chunked_prefill = request.chunked_prefill;
   limits.receive_steps = request.receive_steps;
   return limits;

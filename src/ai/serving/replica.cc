@@ -33,6 +33,10 @@ Status check(const EngineLimits& limits) {
     return bad_limit("cache_tokens", limits.cache_tokens,
                      "at least a block of " + std::to_string(limits.block_tokens) + " tokens");
   }
+  if (!(limits.cache_reserve_share >= 0 && limits.cache_reserve_share < 1)) {
+    return usage_error("bad-usage", "cache_reserve_share is " + std::to_string(limits.cache_reserve_share),
+                       "cache_reserve_share", "0, or a share below 1");
+  }
   if (limits.draft_tokens < 0) return bad_limit("draft_tokens", limits.draft_tokens, "at least 0");
   if (!(limits.acceptance >= 0 && limits.acceptance <= 1)) {
     return usage_error("bad-usage", "acceptance is " + std::to_string(limits.acceptance), "acceptance", "from 0 to 1");
@@ -223,7 +227,7 @@ bool Replica::let_in(double now_s, int64_t& budget) {
   }
   cache_.hold(prefix, held);
   const int64_t blocks = blocks_of(to_compute) - held * (tokens_per_hash_ / limits_.block_tokens);
-  if (!cache_.take(blocks)) {
+  if (!take_beside_reserve(blocks)) {
     cache_.release(prefix, held);
     return false;
   }
@@ -250,6 +254,11 @@ bool Replica::let_in(double now_s, int64_t& budget) {
   return true;
 }
 
+bool Replica::take_beside_reserve(int64_t blocks) {
+  const double reserve = running_ > 0 ? std::floor(limits_.cache_reserve_share * real(cache_.blocks())) : 0;
+  return real(cache_.available_blocks() - blocks) >= reserve && cache_.take(blocks);
+}
+
 void Replica::let_in_all(double now_s, int64_t budget) {
   while (budget > 0 && !waiting_.empty() && running_ < limits_.max_sequences && let_in(now_s, budget)) {
   }
@@ -259,7 +268,7 @@ void Replica::let_in_computed(double now_s) {
   while (!computed_.empty() && running_ < limits_.max_sequences) {
     const Waiting next = computed_.front();
     const int64_t tokens = trace_.requests[static_cast<size_t>(next.request)].prompt_tokens;
-    if (!cache_.take(blocks_of(tokens))) return;
+    if (!take_beside_reserve(blocks_of(tokens))) return;
     computed_.pop_front();
     --waiting_count_;
     const uint32_t slot = take_slot(next.request, next.last_token_s);

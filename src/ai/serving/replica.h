@@ -5,7 +5,8 @@
 //   - Sequences that generate come first, a token each; then prompts that were begun; then waiting requests, in order
 //   of
 //     priority and arrival, until the step has `step_tokens` tokens or `max_sequences` run.
-//   - A prompt is let in when the cache has room for all of it, and takes that room at once.
+//   - A prompt is let in when the cache has room for all of it, and takes that room at once. Beside sequences that run,
+//     a reserve of the cache must stay free: those that generate grow into it.
 //   - With chunked prefill, a prompt takes what is left of the step. Without, prompts have steps of their own, which
 //     come first, and sequences that generate stand still meanwhile.
 //   - An engine that overlaps its host with its device chooses a step while the one before it runs. Requests that come
@@ -40,11 +41,12 @@
 namespace perfcast::ai {
 
 struct EngineLimits {
-  int64_t max_sequences = 256;  // that run at once
-  int64_t step_tokens = 2048;   // of a step; at least max_sequences
-  int64_t cache_tokens = 0;     // that fit the cache
-  int64_t block_tokens = 16;    // of a block of it
-  int64_t context_tokens = 0;   // the longest prompt with its output; 0: what the cache holds
+  int64_t max_sequences = 256;     // that run at once
+  int64_t step_tokens = 2048;      // of a step; at least max_sequences
+  int64_t cache_tokens = 0;        // that fit the cache
+  int64_t block_tokens = 16;       // of a block of it
+  int64_t context_tokens = 0;      // the longest prompt with its output; 0: what the cache holds
+  double cache_reserve_share = 0;  // of the cache, in whole blocks, rounded down
   bool chunked_prefill = true;
   bool prefix_cache = true;
   bool schedules_ahead = false;  // a step is chosen when the one before it begins: later requests wait for the next one
@@ -176,6 +178,7 @@ class Replica {
   bool let_in(double now_s, int64_t& budget);  // the first that waits; false: it must wait on
   void let_in_all(double now_s, int64_t budget);
   void let_in_computed(double now_s);
+  bool take_beside_reserve(int64_t blocks);  // whether there was room for them, of a request that is let in
   uint32_t take_slot(int32_t request, double last_token_s);  // its sequence is live and in order_
   void add_chunk(Sequence& sequence, int64_t tokens);
   void preempt_last();

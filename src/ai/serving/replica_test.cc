@@ -103,7 +103,9 @@ std::vector<Plain> plain_serve(const ServingTrace& trace, const EngineLimits& li
       Running one{.request = request, .to_compute = trace.requests[request].prompt_tokens + generated[request]};
       one.generated = generated[request];
       const int64_t tokens = std::min(budget, one.to_compute), blocks = blocks_of(one.to_compute);
-      if (blocks > free) break;
+      const double share = running.empty() ? 0 : limits.cache_reserve_share;
+      const auto reserve = static_cast<int64_t>(share * static_cast<double>(limits.cache_tokens / limits.block_tokens));
+      if (blocks + reserve > free) break;
       waiting.pop_front();
       free -= blocks;
       one.blocks = blocks;
@@ -152,6 +154,7 @@ TEST(Replica, AsOneThatGoesThroughEverySequence) {
     options.limits.acceptance = 0.1 * static_cast<double>(draw(0, 10));
     options.limits.step_tokens = (1 + options.limits.draft_tokens) * options.limits.max_sequences + draw(0, 100);
     options.limits.cache_tokens = draw(150, 600) + options.limits.block_tokens;
+    options.limits.cache_reserve_share = 0.125 * static_cast<double>(draw(0, 1) * draw(1, 7));
     options.limits.prefix_cache = draw(0, 1) == 1;
     ServingTrace trace;
     double at_s = 0;

@@ -93,6 +93,24 @@ TEST(Serve, AnEngineThatLooksForRequestsNowAndThen) {
   EXPECT_NEAR(all.outcomes[2].scheduled_s, 1, 1e-12);
 }
 
+TEST(Serve, AReserveOfTheCacheKeepsRequestsWaitingBesideOthers) {
+  ServeOptions options = options_of();
+  options.limits.cache_tokens = 20 * options.limits.block_tokens;
+  const ServingTrace trace = trace_of({{.arrival_s = 0, .prompt_tokens = 9 * 16, .output_tokens = 3},
+                                       {.arrival_s = 0, .prompt_tokens = 9 * 16, .output_tokens = 3}});
+  // 18 of 20 blocks: 2 are left.
+  options.limits.cache_reserve_share = 0.1;
+  EXPECT_EQ(run(trace, options).outcomes[1].scheduled_s, 0);
+  options.limits.cache_reserve_share = 0.15;
+  const ServeRun apart = run(trace, options);
+  EXPECT_EQ(apart.outcomes[1].scheduled_s, apart.outcomes[0].last_token_s);
+  // Nothing runs beside it.
+  options.limits.cache_reserve_share = 0.9;
+  EXPECT_EQ(run(trace, options).finished, 2);
+  options.limits.cache_reserve_share = 1;
+  EXPECT_EQ(check(options.limits).error().where, "cache_reserve_share");
+}
+
 TEST(Serve, WithoutChunksPromptsGoFirstAndTheOthersStandStill) {
   ServeOptions options = options_of();
   options.limits.chunked_prefill = false;

@@ -166,6 +166,7 @@ class ServingForecaster {
     limits->acceptance = request_.acceptance;
     if (request_.cache_tokens) limits->cache_tokens = *request_.cache_tokens;
     limits->context_tokens = request_.context_tokens;
+    limits->cache_reserve_share = request_.cache_reserve_share;
     limits->prefix_cache = request_.prefix_cache;
     limits->chunked_prefill = request_.chunked_prefill;
     limits->receive_steps = request_.receive_steps;

@@ -40,7 +40,8 @@ struct ServingRequestFor {
   std::vector<ServingLoad> loads;
   // Limits that differ from the engine's own.
   std::optional<int64_t> max_sequences, step_tokens, cache_tokens;
-  int64_t context_tokens = 0;  // as EngineLimits has it
+  int64_t context_tokens = 0;      // as EngineLimits has it
+  double cache_reserve_share = 0;  // likewise
   bool prefix_cache = true, chunked_prefill = true;
   int64_t receive_steps = 1;  // as EngineLimits has it
   int64_t replicas = 1;

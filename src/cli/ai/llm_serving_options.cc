@@ -108,6 +108,7 @@ Status take_service(const ServingArguments& arguments, ai::ServingRequestFor& re
   request.step_tokens = arguments.step_tokens;
   request.cache_tokens = arguments.cache_tokens;
   request.context_tokens = arguments.context_tokens.value_or(0);
+  request.cache_reserve_share = arguments.cache_reserve;
   request.prefix_cache = !arguments.no_prefix_cache;
   request.chunked_prefill = !arguments.whole_prompts;
   request.receive_steps = arguments.receive_steps;
@@ -163,6 +164,10 @@ void add_serving_engine_options(CLI::App& verb, ServingArguments& arguments) {
   add_advanced(verb, "--cache-tokens", arguments.cache_tokens, "N",
                "How many tokens the cache of an engine holds. The default is what fits in the memory of its devices.")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+  add_advanced(verb, "--cache-reserve", arguments.cache_reserve, "SHARE",
+               "Share of the cache that must stay free when a request is let in beside others, such as 0.01.")
+      ->check(CLI::Range(0.0, 0.99))
+      ->capture_default_str();
   add_advanced(verb, "--context-tokens", arguments.context_tokens, "N",
                "The longest request, prompt and answer; longer ones are refused. The default is what the cache holds.")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
