@@ -105,8 +105,8 @@ void print_alerts(const Trial& trial, const std::vector<Alert>& alerts, const St
                                                        : "closes",
                     to_text(alert.severity), alert.score, alert.level, alert.rows);
     for (const AlertMetric& metric : alert.metrics) {
-      text += fmt::format(" {} {:.0f}% {:.3g} for {:.3g};", trial.server->columns[metric.column], 100 * metric.share,
-                          metric.value, metric.expected);
+      text += fmt::format(" {} {:.0f}% {} {:.3g} for {:.3g} to {:.3g};", trial.server->columns[metric.column],
+                          100 * metric.share, to_text(metric.sight), metric.value, metric.low, metric.high);
     }
     for (const InjectedFault& fault : streams.faults) {
       if (alert.time_s >= fault.from_s && alert.time_s <= fault.to_s + 600) {

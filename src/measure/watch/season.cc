@@ -8,7 +8,7 @@ namespace perfcast::measure {
 namespace {
 
 constexpr size_t kLeastRows = 200, kMostPoints = 1024, kLeastLag = 8;
-constexpr double kLeastCorrelation = 0.5;
+constexpr double kLeastCorrelation = 0.75;
 constexpr double kAboutAsHigh = 0.9;
 constexpr double kMost_z = 3;
 constexpr double kNearWhole = 0.03;  // seasons in a day
