@@ -64,9 +64,8 @@ GeneratedStream generate_with_faults(uint64_t seed, size_t rows) {
 }
 
 const char* to_text(Faultless kind) {
-  static constexpr std::array<const char*, kFaultlessKinds> kTexts = {"load, 5 metrics",  "noise",
-                                                                      "wandering noise",  "bursts",
-                                                                      "counts",           "rare spikes"};
+  static constexpr std::array<const char*, kFaultlessKinds> kTexts = {"load, 5 metrics", "noise",  "wandering noise",
+                                                                      "bursts",          "counts", "rare spikes"};
   return kTexts[static_cast<size_t>(kind)];
 }
 

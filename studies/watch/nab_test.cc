@@ -31,9 +31,9 @@ TEST(NabScore, CountsTheEarliestAlarmOfAWindow) {
 }
 
 TEST(NabScore, CountsFalseAlarmsByTheirDistance) {
-  EXPECT_DOUBLE_EQ(nab_counts(file(), {200}).sum, -2 - 0.11);               // before any window
+  EXPECT_DOUBLE_EQ(nab_counts(file(), {200}).sum, -2 - 0.11);                 // before any window
   EXPECT_DOUBLE_EQ(nab_counts(file(), {509}).sum, -2 + 0.11 * sigmoid(0.1));  // soon behind one
-  EXPECT_DOUBLE_EQ(nab_counts(file(), {149}).sum, -2);                      // the first 15% are for learning
+  EXPECT_DOUBLE_EQ(nab_counts(file(), {149}).sum, -2);                        // the first 15% are for learning
   EXPECT_EQ(nab_counts(file(), {149, 200, 509}).false_alarms, 2u);
 }
 

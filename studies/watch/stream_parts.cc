@@ -24,19 +24,22 @@ constexpr double kBehind_s = 1800;  // behind a fault's end: an alert of it
 constexpr uint64_t kRandomSeeds = 20;
 
 // As `perfcast watch FILE` does it: a tenth of the stream is the warm-up. Opening alerts alone.
-Result<std::vector<Alert>> opened(const MetricStream& stream, size_t columns, double false_alarms, bool verbose = false) {
+Result<std::vector<Alert>> opened(const MetricStream& stream, size_t columns, double false_alarms,
+                                  bool verbose = false) {
   DetectorOptions options;
   options.false_alarms_per_day = false_alarms;
   options.warm_up_rows = warm_up_of(stream.time_s.size());
   Detector detector(columns, options);
   std::vector<Alert> alerts;
-  const Status added =
-      detector.add(stream.time_s.size(), stream.time_s.data(), stream.values.data(), columns, alerts);
+  const Status added = detector.add(stream.time_s.size(), stream.time_s.data(), stream.values.data(), columns, alerts);
   if (!added) return added.error();
   std::vector<std::string> names;
   for (size_t j = 0; j < columns; ++j) names.push_back(fmt::format("m{}", j));
   for (const Alert& alert : alerts) {
-    if (verbose) fmt::print("  row {}: {}\n", alert.row, alert_text(alert, names));
+    if (verbose) {
+      const char* seen = alert.metrics.empty() ? "" : to_text(alert.metrics[0].sight);
+      fmt::print("  row {}: ({}) {}\n", alert.row, seen, alert_text(alert, names));
+    }
   }
   std::erase_if(alerts, [](const Alert& alert) { return alert.state != AlertState::kOpen || alert.worse; });
   return alerts;
@@ -65,7 +68,8 @@ std::vector<size_t> z_score_alarms(const NabFile& file, double false_alarms) {
     if (clusters.ends(score(r))) maxima.push_back(clusters.maximum);
   }
   const double days = (file.stream.time_s[learnt - 1] - file.stream.time_s[0]) / 86400;
-  const double allowed = false_alarms > 0 ? false_alarms : usual_false_alarms(days * 86400 / static_cast<double>(learnt));
+  const double allowed =
+      false_alarms > 0 ? false_alarms : usual_false_alarms(days * 86400 / static_cast<double>(learnt));
   const double level = peak_level(maxima, days, allowed);
   std::vector<size_t> alarms;
   size_t quiet = 30;
@@ -255,7 +259,8 @@ Status add_faultless(const PartOptions& options, StudyOutput& output) {
   for (const Row& row : rows) trials.insert(trials.end(), options.seeds, row);
   const Status done = parallel_for(trials.size(), options.verbose ? 1 : options.threads, [&](size_t i) -> Status {
     const GeneratedStream made = generate_faultless(trials[i].kind, i % options.seeds + 1, kFaultlessRows);
-    if (options.verbose) fmt::print("{} seed {} asked {:.2f}:\n", to_text(trials[i].kind), i % options.seeds + 1, trials[i].asked);
+    if (options.verbose)
+      fmt::print("{} seed {} asked {:.2f}:\n", to_text(trials[i].kind), i % options.seeds + 1, trials[i].asked);
     const auto alerts = opened(made.stream, made.columns, trials[i].asked, options.verbose);
     if (!alerts) return alerts.error();
     trials[i].alerts = static_cast<double>(alerts->size());
@@ -267,18 +272,17 @@ Status add_faultless(const PartOptions& options, StudyOutput& output) {
     rows[i / options.seeds].alerts += trials[i].alerts;
     rows[i / options.seeds].days += trials[i].days;
   }
-  output.add("faultless",
-             table_of<Row>(fmt::format("Streams without faults: {} rows, a minute apart; {} seeds", kFaultlessRows,
-                                       options.seeds),
-                           rows,
-                           {{"kind", "stream", Quantity::kText, [](const Row& row) { return std::string(to_text(row.kind)); }},
-                            {"asked_per_day", "false alarms a day: asked for", Quantity::kNumber,
-                             [](const Row& row) { return row.asked; }},
-                            {"delivered_per_day", "delivered", Quantity::kNumber,
-                             [](const Row& row) { return row.delivered(); }},
-                            {"ratio", "delivered / asked for", Quantity::kNumber,
-                             [](const Row& row) { return row.delivered() / row.asked; }},
-                            {"alerts", "alerts", Quantity::kNumber, [](const Row& row) { return row.alerts; }, 0}}));
+  output.add(
+      "faultless",
+      table_of<Row>(
+          fmt::format("Streams without faults: {} rows, a minute apart; {} seeds", kFaultlessRows, options.seeds), rows,
+          {{"kind", "stream", Quantity::kText, [](const Row& row) { return std::string(to_text(row.kind)); }},
+           {"asked_per_day", "false alarms a day: asked for", Quantity::kNumber,
+            [](const Row& row) { return row.asked; }},
+           {"delivered_per_day", "delivered", Quantity::kNumber, [](const Row& row) { return row.delivered(); }},
+           {"ratio", "delivered / asked for", Quantity::kNumber,
+            [](const Row& row) { return row.delivered() / row.asked; }},
+           {"alerts", "alerts", Quantity::kNumber, [](const Row& row) { return row.alerts; }, 0}}));
   return {};
 }
 

@@ -178,9 +178,8 @@ void run_plain(Trial& trial, const Streams& streams, const Options& options, con
   for (const float score : history) {
     if (clusters.ends(score)) maxima.push_back(clusters.maximum);
   }
-  const double level =
-      peak_level(maxima, static_cast<double>(history.size()) * trial.server->interval_s / 86400,
-                 allowed(options, *trial.server));
+  const double level = peak_level(maxima, static_cast<double>(history.size()) * trial.server->interval_s / 86400,
+                                  allowed(options, *trial.server));
   trial.low = static_cast<double>(clusters.low);
   trial.time_s = streams.live.time_s;
   trial.scores = scores_of(streams.live);
@@ -382,7 +381,8 @@ int main(int argc, char** argv) {
     app.add_option("--days", options.days, "Of each seed")->check(CLI::Range(0.5, 100.0));
     app.add_option("--seeds", options.seeds);
     app.add_option("--false-alarms", options.false_alarms, "Allowed a day; 0: as perfcast has it by itself");
-    app.add_option("--part", options.part)->check(CLI::IsMember({"development", "test", "both", "nab", "generated", "faultless"}));
+    app.add_option("--part", options.part)
+        ->check(CLI::IsMember({"development", "test", "both", "nab", "generated", "faultless"}));
     app.add_option("--methods", options.methods)->delimiter(',');
     app.add_option("--threads", options.threads);
     app.add_flag("--json", options.json, "For programs");

@@ -177,7 +177,8 @@ int run_watch(const WatchArguments& arguments, const CommonOptions& options) {
   if (!request) return report_error(request.error(), options);
   for (const auto& [option, path] : {std::pair{"--state", arguments.state}, std::pair{"--report", arguments.report}}) {
     if (Status writable = check_output_file(option, path); !writable) return report_error(writable.error(), options);
-    if (Status kept = check_not_read(option, path, {arguments.input}); !kept) return report_error(kept.error(), options);
+    if (Status kept = check_not_read(option, path, {arguments.input}); !kept)
+      return report_error(kept.error(), options);
   }
   std::optional<measure::Alertmanager> alertmanager;
   if (!arguments.alertmanager.empty()) {
@@ -212,8 +213,8 @@ int run_watch(const WatchArguments& arguments, const CommonOptions& options) {
   if (!summary) return report_error(summary.error(), options);
   if (alertmanager) {
     if (const Status sent = alertmanager->send(true); !sent) {
-      request->note(std::to_string(alertmanager->waiting()) + " alerts did not reach --alertmanager: " +
-                    sent.error().message);
+      request->note(std::to_string(alertmanager->waiting()) +
+                    " alerts did not reach --alertmanager: " + sent.error().message);
     }
   }
   if (!arguments.report.empty()) {
@@ -264,16 +265,19 @@ void add_watch_command(CLI::App& app, CommandContext& context) {
   add_advanced(*verb, "--scrapes", arguments->scrapes, "N",
                "With --prometheus: ends after this many reads. 0 means never.")
       ->capture_default_str();
-  add_basic(*verb, "--false-alarms", arguments->false_alarms, "N/TIME",
-            "How many false alarms you accept, such as 1/w (one a week), 1/d or 2/h. auto: one a week, and at most one in "
-            "500 rows.")
+  add_basic(
+      *verb, "--false-alarms", arguments->false_alarms, "N/TIME",
+      "How many false alarms you accept, such as 1/w (one a week), 1/d or 2/h. auto: one a week, and at most one in "
+      "500 rows.")
       ->capture_default_str();
-  add_basic(*verb, "--warm-up", arguments->warm_up, "ROWS",
-            "Learns from this many rows before it says anything. auto: a tenth of a file, at most 5000 rows; 300 rows of "
-            "a stream.")
+  add_basic(
+      *verb, "--warm-up", arguments->warm_up, "ROWS",
+      "Learns from this many rows before it says anything. auto: a tenth of a file, at most 5000 rows; 300 rows of "
+      "a stream.")
       ->capture_default_str();
-  add_basic(*verb, "--season", arguments->season, "TIME",
-            "The time after which the usual pattern repeats, such as 1d; or none. auto: found in the warm-up, else a day.")
+  add_basic(
+      *verb, "--season", arguments->season, "TIME",
+      "The time after which the usual pattern repeats, such as 1d; or none. auto: found in the warm-up, else a day.")
       ->capture_default_str();
   add_advanced(*verb, "--change-after", arguments->change_after, "TIME",
                "Calls an unusual state a change, and the new normal, once it has lasted this long.")

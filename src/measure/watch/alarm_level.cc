@@ -35,8 +35,8 @@ double usual_false_alarms(double interval_s) {
 void AlarmLevel::set(double false_alarms_per_day, double interval_s, size_t columns) {
   if (!(false_alarms_per_day > 0)) false_alarms_per_day = usual_false_alarms(interval_s);
   const double blocks_per_day = 86400 / (std::max(interval_s, 1e-9) * static_cast<double>(TailLists::kBlockRows));
-  level_ = std::max(std::log(blocks_per_day / false_alarms_per_day), 1.0) +
-           std::log(kLists * static_cast<double>(columns));
+  level_ =
+      std::max(std::log(blocks_per_day / false_alarms_per_day), 1.0) + std::log(kLists * static_cast<double>(columns));
   raised_ = 0;
   allowed_per_s_ = false_alarms_per_day / 86400;
 }

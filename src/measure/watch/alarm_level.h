@@ -1,12 +1,12 @@
 #pragma once
 // How rare a row must be for an alarm, so that by chance alone as many come a day as are allowed.
 //
-// A list of tails (tail_lists.h) passes L nats in a block of rows with a probability of e^-L. A metric has several lists,
-// which mostly see the same: together they count as three, as measured on streams without faults
+// A list of tails (tail_lists.h) passes L nats in a block of rows with a probability of e^-L. A metric has several
+// lists, which mostly see the same: together they count as three, as measured on streams without faults
 // (perfcast_watch_evaluation --part faultless). So
 //   L = log(blocks a day x 3 x metrics / false alarms a day)
-// Each alarm raises the level by half a nat, up to 3; a time in which one is allowed takes that back. So a stream that is
-// wilder than its past has few more alarms than were asked for.
+// Each alarm raises the level by half a nat, up to 3; a time in which one is allowed takes that back. So a stream that
+// is wilder than its past has few more alarms than were asked for.
 
 #include <cstddef>
 

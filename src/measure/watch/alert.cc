@@ -78,7 +78,8 @@ std::string metric_text(const AlertMetric& metric, const std::vector<std::string
   if (std::isnan(metric.value)) return name;
   const std::string share = fmt::format(" ({:.0f}%)", 100 * metric.share);
   if (!std::isnan(metric.times))
-    return fmt::format("{} moves {} times as much as usual from row to row", name, significant(metric.times, 2)) + share;
+    return fmt::format("{} moves {} times as much as usual from row to row", name, significant(metric.times, 2)) +
+           share;
   const bool is_mean = !std::isnan(metric.mean);
   return fmt::format("{}{} {} where {} is expected", is_mean ? "mean of " : "", name,
                      significant(is_mean ? metric.mean : metric.value, 4), range_text(metric)) +

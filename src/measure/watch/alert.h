@@ -12,8 +12,8 @@
 #include "base/unknown.h"
 #include "measure/watch/alarm_level.h"
 #include "measure/watch/episode_growth.h"
-#include "measure/watch/finding.h"
 #include "measure/watch/presence_rules.h"
+#include "measure/watch/sighting.h"
 
 namespace perfcast::measure {
 
@@ -38,11 +38,11 @@ struct Alert {
   AlertKind kind = AlertKind::kAnomaly;
   AlertState state = AlertState::kOpen;
   Severity severity = Severity::kMinor;
-  double time_s = 0, since_s = 0;  // of the row that is said; of the episode's first
-  double duration_s = 0;           // until it was usual again, or the row that is said; of a change that is over, its
-  double score = 0, level = 0;     // nats; the episode's largest so far, and what an alarm needs
-  uint64_t rows = 0;               // of the episode so far
-  std::optional<Worse> worse;      // the episode was told before, and is clearly worse now
+  double time_s = 0, since_s = 0;    // of the row that is said; of the episode's first
+  double duration_s = 0;             // until it was usual again, or the row that is said; of a change that is over, its
+  double score = 0, level = 0;       // nats; the episode's largest so far, and what an alarm needs
+  uint64_t rows = 0;                 // of the episode so far
+  std::optional<Worse> worse;        // the episode was told before, and is clearly worse now
   bool provisional = false;          // of so few rows that what is usual is known roughly
   std::vector<AlertMetric> metrics;  // at most 5, by their share
   double worst_s = 0;                // where an episode is over: of the row that was farthest off

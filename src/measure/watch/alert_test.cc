@@ -52,9 +52,10 @@ TEST(Alert, SaysInWhichWayAMetricIsUnusual) {
   alert.metrics[0].mean = kUnknown;
   alert.metrics[0].times = 3.2;
   alert.metrics[0].sight = Sight::kVariation;
-  EXPECT_EQ(alert_text(alert, kNames),
-            "2025-11-26 08:00:00  #3 critical anomaly (provisional): mem_gb moves 3.2 times as much as usual from row to "
-            "row (90%)");
+  EXPECT_EQ(
+      alert_text(alert, kNames),
+      "2025-11-26 08:00:00  #3 critical anomaly (provisional): mem_gb moves 3.2 times as much as usual from row to "
+      "row (90%)");
   const Json json = alert_json(alert, kNames);
   EXPECT_EQ(json["provisional"], true);
   EXPECT_EQ(json["causes"][0]["seen_in"], "variation");

@@ -1,6 +1,6 @@
 #pragma once
-// Alerts to a Prometheus Alertmanager (API v2): one alert there for each incident, which ends when the incident does. Its
-// labels say how the incident opened: alertname PerfcastWatch, incident, metric, severity, source, group. Its
+// Alerts to a Prometheus Alertmanager (API v2): one alert there for each incident, which ends when the incident does.
+// Its labels say how the incident opened: alertname PerfcastWatch, incident, metric, severity, source, group. Its
 // annotations say how it stands: summary, severity. While it is open it ends a week ahead: nobody repeats it.
 
 #include <chrono>
@@ -29,7 +29,7 @@ class Alertmanager {
  private:
   using Clock = std::chrono::steady_clock;
   std::string url_, source_;
-  std::vector<std::string> waiting_;  // JSON of alerts
+  std::vector<std::string> waiting_;           // JSON of alerts
   std::map<std::string, std::string> labels_;  // of open incidents, JSON by group and number
   Clock::time_point failed_;
   bool has_failed_ = false;

@@ -15,18 +15,25 @@ namespace {
 
 constexpr size_t kChunkRows = 256;
 constexpr uint64_t kQuietRows = 30;  // that end an incident
+constexpr uint64_t kEndedRows = 8;
 constexpr double kQuietShare = 0.6;  // of the alarm level
-constexpr uint64_t kLeastChangeRows = 60;
+constexpr uint64_t kLeastChangeRows = 120;
 constexpr uint64_t kMemory = 10;  // a row stays in the reservoir for some ten times its size
 constexpr uint64_t kLeastRefreshRows = 50000;
 constexpr double kLeastShare = 0.03;
-constexpr double kNear = 3;    // nats from the alarm level: there it matters what was before
+constexpr double kNear = 3;     // nats from the alarm level: there it matters what was before
 constexpr double kCertain = 5;  // nats above the level, of a rule: a major anomaly
 constexpr size_t kLeastRelationRows = 600;
 constexpr uint64_t kRelationRows[] = {1000, 5000};  // of a stream with a short warm-up: there they are learnt anew
-constexpr double kTrainedShare = 0.75;              // of a warm-up; behind it are rows for the tails
+constexpr double kLeastTailBlocks = 16, kMostTailBlocks = 64;
+constexpr double kTrainedShare = 0.75;  // of a warm-up; behind it are rows for the tails
 constexpr float kFarthest_z = 60;
 constexpr size_t kLeastSteps = 30;  // of a metric that is taken for a count
+
+bool is_of_mean(Sight sight) {
+  return sight != Sight::kValue && sight != Sight::kJump && sight != Sight::kVariation && sight != Sight::kSeason &&
+         sight != Sight::kJoint;
+}
 
 double median_interval(std::span<const double> time_s) {
   std::vector<double> intervals;
@@ -48,7 +55,7 @@ Detector::Detector(size_t columns, const DetectorOptions& options)
       whole_warm_up_(options.warm_up_rows > 0 ? options.warm_up_rows : kShortWarmUp) {
   episode_.surprise.assign(columns, 0);
   nats_.assign(columns, 0);
-  findings_.assign(columns, {});
+  sightings_.assign(columns, {});
 }
 
 Status Detector::add(size_t rows, const double* time_s, const double* values, size_t stride, std::vector<Alert>& alerts,
@@ -174,7 +181,10 @@ Status Detector::learn_relations(size_t rows) {
   training.latent = std::max<size_t>(std::min(options_.latent, columns_ / 2), 1);
   training.steps = options_.training_steps;
   training.seed = options_.seed;
-  return relations_.learn(reservoir_, columns_, all, training);
+  // What a network leaves hangs on the time of day: its tails are those of a day, where that is not too long.
+  const double day = kDay_s / (std::max(interval_s_, 1e-9) * static_cast<double>(TailLists::kBlockRows));
+  const auto least_blocks = static_cast<uint32_t>(std::clamp(day, kLeastTailBlocks, kMostTailBlocks));
+  return relations_.learn(reservoir_, columns_, all, training, least_blocks);
 }
 
 // z, and what the network leaves of it, of rows in bulk.
@@ -193,12 +203,12 @@ double Detector::look(double time_s, const double* values, bool holds) {
   const double level = level_.level();
   const auto near = static_cast<float>(kQuietShare * level - kNear);
   for (size_t j = 0; j < columns_; ++j) {
-    findings_[j] = {};
+    sightings_[j] = {};
     if (nats_[j] <= near) continue;
-    if (options_.use_past) findings_[j] = past_.find(j);
-    const Finding joint = relations_.find(j);
-    if (joint.nats > findings_[j].nats) findings_[j] = joint;
-    nats_[j] = findings_[j].nats;
+    if (options_.use_past) sightings_[j] = past_.find(j);
+    const Sighting joint = relations_.find(j);
+    if (joint.nats > sightings_[j].nats) sightings_[j] = joint;
+    nats_[j] = sightings_[j].nats;
   }
   past_.compare_with_season(static_cast<float>(0.5 * level), nats_.data());
   float score = 0;
@@ -231,6 +241,26 @@ Result<bool> Detector::take_row(size_t row, double time_s, const double* values,
   return refresh(time_s);
 }
 
+// A fault lasts in the means over 40 rows after its end.
+void Detector::forget_ended(double level) {
+  bool any_long = false;
+  bool any_quick = false;
+  for (size_t j = 0; j < columns_; ++j) {
+    if (static_cast<double>(nats_[j]) < kQuietShare * level) continue;
+    const Sight sight = sightings_[j].sight;
+    const bool is_long =
+        rules_.rule(j) == PresenceRule::kUsual && (sight == Sight::kLongShift || sight == Sight::kJointLong);
+    any_long |= is_long;
+    any_quick |= !is_long;
+    episode_.is_quick |= !is_long && static_cast<double>(nats_[j]) > level;
+  }
+  episode_.long_rows = any_long && !any_quick ? episode_.long_rows + 1 : 0;
+  if (!episode_.is_quick || episode_.long_rows < kEndedRows) return;
+  past_.forget_long_means();
+  relations_.forget_long_means();
+  episode_.long_rows = 0;
+}
+
 void Detector::end_block() {
   if (rows_ % TailLists::kBlockRows != 0) return;
   past_.end_block();
@@ -240,9 +270,11 @@ void Detector::end_block() {
 void Detector::open_episode(double time_s) {
   episode_.open = true;
   episode_.id = ++episodes_;
-  episode_.rows = episode_.quiet_rows = episode_.most_row = 0;
-  episode_.wait_rows = std::max(
-      static_cast<uint64_t>(std::clamp(options_.change_after_s / std::max(interval_s_, 1e-9), 0.0, 1e15)), kLeastChangeRows);
+  episode_.rows = episode_.quiet_rows = episode_.long_rows = episode_.most_row = 0;
+  episode_.is_quick = false;
+  episode_.wait_rows =
+      std::max(static_cast<uint64_t>(std::clamp(options_.change_after_s / std::max(interval_s_, 1e-9), 0.0, 1e15)),
+               kLeastChangeRows);
   episode_.since_s = episode_.last_s = time_s;
   episode_.most = episode_.far = 0;
   episode_.worst.clear();
@@ -256,6 +288,7 @@ void Detector::follow_episode(size_t row, double time_s, const double* values, d
   if (!episode_.open && !begins) return;
   if (begins) open_episode(time_s);
   ++episode_.rows;
+  forget_ended(level);
   const bool quiet = score < kQuietShare * level;
   if (score > episode_.most) {
     episode_.most = score;
@@ -312,7 +345,7 @@ void Detector::end_as_change(Alert alert, std::vector<Alert>& alerts) {
 }
 
 Expected Detector::expected(size_t column) const {
-  const Finding& finding = findings_[column];
+  const Sighting& finding = sightings_[column];
   if (nats_[column] <= 0 || finding.nats <= 0) return past_.usual(column);
   return finding.sight < Sight::kJoint ? past_.expected(column, finding)
                                        : relations_.expected(column, finding, z_at(at_)[column]);
@@ -346,15 +379,14 @@ Alert Detector::alert_of(size_t row, double time_s, const double* values, std::s
     const auto in_unit = [&](float z) {
       return std::abs(z) < kFarthest_z ? transform_.invert(j, static_cast<double>(z)) : kUnknown;
     };
-    metric.sight = findings_[j].sight;
+    metric.sight = sightings_[j].sight;
     if (metric.sight == Sight::kVariation && nats_[j] > 0) {
       metric.times = static_cast<double>(is.value);
     } else {
       metric.low = in_unit(is.low);
       metric.high = in_unit(is.high);
       metric.expected = in_unit((is.low + is.high) / 2);
-      const bool of_mean = metric.sight == Sight::kMean || metric.sight == Sight::kShortShift ||
-                           metric.sight == Sight::kLongShift || metric.sight == Sight::kSeasonMean;
+      const bool of_mean = is_of_mean(metric.sight);
       if (of_mean && nats_[j] > 0) metric.mean = in_unit(is.value);
     }
     alert.metrics.push_back(metric);

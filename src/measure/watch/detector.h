@@ -1,10 +1,10 @@
 #pragma once
-// One stream of rows with the same columns -> alerts. After a warm-up, from which the scales of metrics are learnt, each
-// row is judged beside the metrics' past (metric_past.h) and beside each other (metric_relations.h). What is rarer than
-// the alarm level (alarm_level.h) opens an incident:
+// One stream of rows with the same columns -> alerts. After a warm-up, from which the scales of metrics are learnt,
+// each row is judged beside the metrics' past (metric_past.h) and beside each other (metric_relations.h). What is rarer
+// than the alarm level (alarm_level.h) opens an incident:
 //   it grows    it is clearly worse than when it was last told: it is told again
 //   it ends     30 rows in a row are usual
-//   it lasts    for `change_after_s` and 60 rows at least, and it grows no more: a change. What it shows is usual from
+//   it lasts    for `change_after_s` and 120 rows at least, and it grows no more: a change. What it shows is usual from
 //               now on, as is what was usual before; a way back is no news
 // While an incident is open, what is usual holds still. Memory is bounded by columns and options; what is done hangs on
 // the rows alone, not on how they come in blocks.
@@ -29,10 +29,10 @@ class Archive;
 
 struct DetectorOptions {
   double false_alarms_per_day = 0;  // 0: usual_false_alarms()
-  size_t warm_up_rows = 0;       // 0: by the stream's length, where that is known; else kShortWarmUp
-  double season_s = -1;          // 0: none; below 0: found in the warm-up, else a day
-  double change_after_s = 1200;  // an incident that lasts so long is a change
-  double refresh_s = 86400;      // the network trains on from the reservoir so often, and after 50,000 rows at the earliest
+  size_t warm_up_rows = 0;          // 0: by the stream's length, where that is known; else kShortWarmUp
+  double season_s = -1;             // 0: none; below 0: found in the warm-up, else a day
+  double change_after_s = 1200;     // an incident that lasts so long is a change
+  double refresh_s = 86400;  // the network trains on from the reservoir so often, and after 50,000 rows at the earliest
   bool use_past = true, use_joint = true;
   size_t hidden = 96, latent = 10, training_steps = 8000;
   uint64_t seed = 1;
@@ -76,6 +76,8 @@ class Detector {
   struct Episode {
     bool open = false;
     uint64_t id = 0, rows = 0, quiet_rows = 0;
+    uint64_t long_rows = 0;  // in a row, that only means over 40 rows still find unusual
+    bool is_quick = false;   // something else found it unusual, too
     uint64_t most_row = 0;   // of the episode: where its score was largest
     uint64_t wait_rows = 0;  // that it must have before it is a change
     double since_s = 0, last_s = 0, most = 0, far = 0;
@@ -91,13 +93,14 @@ class Detector {
   // Rows x columns, of counts their growth.
   const double* growth_of_counts(size_t rows, const double* values, size_t stride);
   void infer(size_t rows, const double* values);
-  // Into the pasts; nats_, findings_ and the row's score by them.
+  // Into the pasts; nats_, sightings_ and the row's score by them.
   double look(double time_s, const double* values, bool holds);
   // True where what later rows are compared with moved.
   Result<bool> take_row(size_t row, double time_s, const double* values, std::vector<Alert>& alerts,
                         std::vector<float>* scores);
   void follow_episode(size_t row, double time_s, const double* values, double score, std::vector<Alert>& alerts);
   void end_block();
+  void forget_ended(double level);
   void open_episode(double time_s);
   void end_episode(Alert alert, std::vector<Alert>& alerts);
   void end_as_change(Alert alert, std::vector<Alert>& alerts);
@@ -126,7 +129,7 @@ class Detector {
   PresenceRules rules_;
   AlarmLevel level_;
   Episode episode_;
-  uint64_t episodes_ = 0, rows_ = 0;  // that were looked at
+  uint64_t episodes_ = 0, rows_ = 0;  // rows that were looked at
   uint64_t relations_due_ = 0;        // rows, with which the relations are learnt anew; 0: never
   double last_time_s_ = 0, refreshed_s_ = 0;
   uint64_t rows_since_refresh_ = 0;
@@ -138,7 +141,7 @@ class Detector {
   // Of the rows at hand.
   std::vector<double> values_;
   std::vector<float> z_, nats_, shifts_;
-  std::vector<Finding> findings_;
+  std::vector<Sighting> sightings_;
   bool has_rule_ = false;  // a metric is missing or stuck
   size_t at_ = 0;          // the row at hand within them
 };

@@ -32,8 +32,9 @@ void Detector::archive(Archive& archive) {
 
 void Detector::archive_episode(Archive& archive) {
   archive.value(episode_.open);
-  archive.values(episode_.id, episode_.rows, episode_.quiet_rows, episode_.most_row, episode_.wait_rows,
-                 episode_.since_s, episode_.last_s, episode_.most, episode_.far);
+  archive.value(episode_.is_quick);
+  archive.values(episode_.id, episode_.rows, episode_.quiet_rows, episode_.long_rows, episode_.most_row,
+                 episode_.wait_rows, episode_.since_s, episode_.last_s, episode_.most, episode_.far);
   archive.array(episode_.surprise, columns_);
   episode_.growth.archive(archive, columns_);
   archive.value(episode_.worst_s);

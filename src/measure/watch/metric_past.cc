@@ -14,10 +14,10 @@ namespace {
 
 constexpr float kAbsent = std::numeric_limits<float>::quiet_NaN();
 constexpr double kReference_s = 86400, kLeastReferenceRows = 100, kMostReferenceRows = 2000;
-constexpr float kFirstStep = 0.3f;     // in z: before any is known
-constexpr float kDrawn = 0.15f;        // of a part's range, each season, to what it is now
-constexpr float kFaded = 0.7f;         // of a part's nats, each season
-constexpr float kRarer = 1.3f;         // than at this time of earlier seasons
+constexpr float kFirstStep = 0.3f;      // in z: before any is known
+constexpr float kDrawn = 0.15f;         // of a part's range, each season, to what it is now
+constexpr float kFaded = 0.7f;          // of a part's nats, each season
+constexpr float kRarer = 1.3f;          // than at this time of earlier seasons
 constexpr size_t kLeastNeighbours = 2;  // that a season must know of a part and both neighbours
 
 constexpr std::array<Sight, 3> kReturning = {Sight::kJump, Sight::kShortShift, Sight::kLongShift};
@@ -39,8 +39,8 @@ void MetricPast::reset(size_t columns, double interval_s, double season_s) {
   columns_ = columns;
   interval_s_ = std::max(interval_s, 1e-9);
   season_s_ = season_s;
-  parts_ = season_s > 0 ? static_cast<size_t>(std::clamp(season_s / interval_s_, 1.0, static_cast<double>(kMostParts)))
-                        : 0;
+  parts_ =
+      season_s > 0 ? static_cast<size_t>(std::clamp(season_s / interval_s_, 1.0, static_cast<double>(kMostParts))) : 0;
   rows_ = 0;
   last_.assign(columns, kAbsent);
   for (std::vector<float>* mean : {&short_mean_, &long_mean_, &reference_}) mean->assign(columns, 0);
@@ -122,8 +122,8 @@ void MetricPast::look(double time_s, const float* z, bool holds, float* nats) {
   }
 }
 
-Finding MetricPast::find(size_t column) const {
-  Finding best;
+Sighting MetricPast::find(size_t column) const {
+  Sighting best;
   for (size_t s = 0; s < kPastSights; ++s) {
     const auto sight = static_cast<Sight>(s);
     for (const bool up : {true, false}) {
@@ -143,7 +143,7 @@ void MetricPast::compare_with_season(float usual, float* nats) {
   }
 }
 
-Expected MetricPast::expected(size_t column, const Finding& finding) const {
+Expected MetricPast::expected(size_t column, const Sighting& finding) const {
   const Sight sight = finding.sight;
   const float high = tails_.bound(channel_of(sight, true), column);
   const float low = tails_.bound(channel_of(sight, false), column);

@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "measure/watch/finding.h"
+#include "measure/watch/sighting.h"
 #include "measure/watch/tail_lists.h"
 
 namespace perfcast::measure {
@@ -28,15 +28,17 @@ class MetricPast {
   // far stay.
   void look(double time_s, const float* z, bool holds, float* nats);
   // The most unusual of this metric, where looks may have been there before.
-  Finding find(size_t column) const;
+  Sighting find(size_t column) const;
   // Of the row's nats, by column: those no rarer than at this time of earlier seasons become `usual` at most. The row's
   // nats are part of the season then.
   void compare_with_season(float usual, float* nats);
   void end_block() { tails_.end_block(); }
-  Expected expected(size_t column, const Finding& finding) const;
+  Expected expected(size_t column, const Sighting& finding) const;
   // Where nothing is unusual: the range of this time of the season, else that of all time.
   Expected usual(size_t column) const;
 
+  // The means over 40 rows go on from those over 8: they still hold a fault that is over.
+  void forget_long_means() { long_mean_ = short_mean_; }
   // What is seen now is usual from now on; so is the way back.
   void accept();
 
@@ -45,7 +47,9 @@ class MetricPast {
  private:
   static constexpr size_t kMostParts = 48;
 
-  float* of(Sight sight, bool up) { return statistics_.data() + (2 * static_cast<size_t>(sight) + (up ? 0 : 1)) * columns_; }
+  float* of(Sight sight, bool up) {
+    return statistics_.data() + (2 * static_cast<size_t>(sight) + (up ? 0 : 1)) * columns_;
+  }
   const float* of(Sight sight, bool up) const {
     return statistics_.data() + (2 * static_cast<size_t>(sight) + (up ? 0 : 1)) * columns_;
   }

@@ -18,7 +18,7 @@ namespace perfcast::measure {
 namespace {
 
 constexpr float kMostZ = 40;
-constexpr float kMostOfMean = 12;    // of a value, from the mean that it enters
+constexpr float kMostOfMean = 12;  // of a value, from the mean that it enters
 constexpr float kShort = 1.0f / 8, kLong = 1.0f / 40, kSteps = 1.0f / 24;
 constexpr float kLeastStep = 0.02f;  // in z: less is none
 

@@ -7,7 +7,7 @@
 namespace perfcast::measure {
 namespace {
 
-constexpr size_t kLeastRows = 200, kMostPoints = 1024, kLeastLag = 8;
+constexpr size_t kLeastRows = 200, kMostPoints = 1024, kLeastLag = 8, kLeastSeasons = 5;
 constexpr double kLeastCorrelation = 0.75;
 constexpr double kAboutAsHigh = 0.9;
 constexpr double kMost_z = 3;
@@ -57,7 +57,7 @@ double find_season(std::span<const float> z, size_t columns, double interval_s) 
   if (rows < kLeastRows) return kDay_s;
   const size_t each = (rows + kMostPoints - 1) / kMostPoints;
   const std::vector<double> coarse = points_of(z, columns, each);
-  const size_t most = coarse.size() / columns / 2;
+  const size_t most = coarse.size() / columns / kLeastSeasons;
   std::vector<double> by_lag(most + 1, 0);
   bool fell = false;
   double highest = 0;
@@ -75,21 +75,27 @@ double find_season(std::span<const float> z, size_t columns, double interval_s) 
     if (is_peak && by_lag[l] >= kAboutAsHigh * highest) lag = l;
   }
   if (lag == 0) return kDay_s;
-  // To the row.
-  size_t best = lag * each;
-  if (each > 1) {
-    const std::vector<double> fine = points_of(z, columns, 1);
+  // More exactly, by its multiples.
+  const std::vector<double> fine = points_of(z, columns, 1);
+  double exact = static_cast<double>(lag * each);
+  for (size_t times = 1; times < kLeastSeasons && times * (lag + 1) * each < rows / 2; ++times) {
+    const auto centre = static_cast<size_t>(std::llround(exact * static_cast<double>(times)));
+    const size_t around = times == 1 ? each : 2;
     double most_like = -1;
-    for (size_t l = (lag - 1) * each; l <= (lag + 1) * each; ++l) {
+    size_t best = centre;
+    for (size_t l = centre - around; l <= centre + around; ++l) {
       const double r = correlation(fine, columns, l);
       if (r <= most_like) continue;
       most_like = r;
       best = l;
     }
+    exact = static_cast<double>(best) / static_cast<double>(times);
   }
-  const double season_s = static_cast<double>(best) * interval_s;
+  const double season_s = exact * interval_s;
   const double in_a_day = kDay_s / season_s;
-  const bool fits_a_day = std::abs(in_a_day - std::round(in_a_day)) < kNearWhole && in_a_day > 0.5;
+  // Half a row more or less is no difference.
+  const double near_whole = std::max(kNearWhole, 0.5 * in_a_day / exact);
+  const bool fits_a_day = std::abs(in_a_day - std::round(in_a_day)) < near_whole && in_a_day > 0.5;
   return fits_a_day ? kDay_s : season_s;
 }
 

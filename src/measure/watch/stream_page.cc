@@ -53,7 +53,8 @@ void StreamPage::merge_pairs(Group& group) {
 
 void StreamPage::add_rows(const RowBlock& block) {
   names_ = block.names();
-  while (groups_.size() < block.group_names().size()) groups_.push_back({block.group_names()[groups_.size()], 1, 0, {}});
+  while (groups_.size() < block.group_names().size())
+    groups_.push_back({block.group_names()[groups_.size()], 1, 0, {}});
   for (size_t r = 0; r < block.rows(); ++r) {
     Group& group = groups_[block.groups()[r]];
     if (group.stretches.empty() || group.rows_in_last >= group.rows_in_each) {
@@ -84,8 +85,17 @@ void StreamPage::add_alert(const Alert& alert, const std::vector<std::string>& n
       left_out_ += alert.state == AlertState::kOpen && !alert.worse ? 1 : 0;
       return;
     }
-    incidents_.push_back({alert.group, alert.id, alert.since_s, alert.time_s, true, false, alert.provisional,
-                          alert.severity, {}, alert_text(alert, names), ""});
+    incidents_.push_back({alert.group,
+                          alert.id,
+                          alert.since_s,
+                          alert.time_s,
+                          true,
+                          false,
+                          alert.provisional,
+                          alert.severity,
+                          {},
+                          alert_text(alert, names),
+                          ""});
     of = incidents_.rbegin();
   }
   of->severity = std::max(of->severity, alert.severity);
@@ -122,7 +132,11 @@ std::string StreamPage::picture(const Group& group, size_t column, size_t number
   const Scale y = Scale::linear(low, high, kBottom, kTop);
   const auto at = [&](double time_s) { return x.at((time_s - start_s) / unit_s); };
   draw_x_axis(canvas, x, kTop, kBottom,
-              fmt::format("{} since {}", in_days ? "days" : in_hours ? "hours" : "minutes", time_text(start_s)),
+              fmt::format("{} since {}",
+                          in_days    ? "days"
+                          : in_hours ? "hours"
+                                     : "minutes",
+                          time_text(start_s)),
               number_text);
   draw_y_axis(canvas, y, kLeft, kRight, "", number_text);
   for (const Incident& incident : incidents_) {
@@ -161,11 +175,10 @@ std::string StreamPage::to_html(const std::string& source, const std::vector<std
   page.title = "Incidents in " + printable(source);
   const size_t changes = static_cast<size_t>(
       std::count_if(incidents_.begin(), incidents_.end(), [](const Incident& incident) { return incident.change; }));
-  page.lead = incidents_.empty()
-                  ? "Nothing unusual was found."
-                  : fmt::format("{} incident{} found; {} of them turned out to be a change that lasts.",
-                                incidents_.size() + left_out_, incidents_.size() + left_out_ == 1 ? " was" : "s were",
-                                changes);
+  page.lead = incidents_.empty() ? "Nothing unusual was found."
+                                 : fmt::format("{} incident{} found; {} of them turned out to be a change that lasts.",
+                                               incidents_.size() + left_out_,
+                                               incidents_.size() + left_out_ == 1 ? " was" : "s were", changes);
   page.style = kStyle;
   Figure figure;
   figure.id = "metrics";
@@ -178,10 +191,13 @@ std::string StreamPage::to_html(const std::string& source, const std::vector<std
   for (const Incident& incident : incidents_) {
     figure.csv += csv_line({incident.group, std::to_string(incident.id), to_text(incident.severity),
                             time_text(incident.from_s), incident.open ? "" : time_text(incident.to_s),
-                            incident.open ? "open" : incident.change ? "change" : "over"});
+                            incident.open     ? "open"
+                            : incident.change ? "change"
+                                              : "over"});
     for (const size_t column : incident.columns) {
       const std::pair<std::string, size_t> key{incident.group, column};
-      if (drawn.size() < kMostPictures && std::find(drawn.begin(), drawn.end(), key) == drawn.end()) drawn.push_back(key);
+      if (drawn.size() < kMostPictures && std::find(drawn.begin(), drawn.end(), key) == drawn.end())
+        drawn.push_back(key);
     }
   }
   // A stream without incidents has its metrics drawn, too.
@@ -189,8 +205,7 @@ std::string StreamPage::to_html(const std::string& source, const std::vector<std
     for (size_t j = 0; j < names_.size() && drawn.size() < kMostPictures; ++j) drawn.emplace_back(groups_[g].name, j);
   }
   for (const auto& [name, column] : drawn) {
-    const auto group =
-        std::find_if(groups_.begin(), groups_.end(), [&](const Group& of) { return of.name == name; });
+    const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& of) { return of.name == name; });
     if (group == groups_.end() || group->stretches.empty()) continue;
     figure.images.push_back(picture(*group, column, figure.images.size()));
   }

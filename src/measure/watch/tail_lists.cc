@@ -10,15 +10,15 @@ namespace perfcast::measure {
 namespace {
 
 constexpr float kNothing = -1e30f, kNever = 1e30f;
-constexpr float kLeastBeta = 0.1f;    // usual deviations
+constexpr float kLeastBeta = 0.1f;      // usual deviations
 constexpr float kAboutAsLarge = 0.25f;  // of what lies above the bound
-constexpr uint32_t kOnceMore = 1;     // as large before: nothing usual yet
-constexpr uint32_t kLeastBlocks = 3;
+constexpr uint32_t kOnceMore = 1;       // as large before: nothing usual yet
 constexpr uint32_t kMostBlocks = 8192;  // then half of them are forgotten
 
 }  // namespace
 
-void TailLists::reset(size_t channels, size_t columns) {
+void TailLists::reset(size_t channels, size_t columns, uint32_t least_blocks) {
+  least_blocks_ = least_blocks;
   const size_t lists = channels * columns;
   columns_ = columns;
   block_most_.assign(lists, kNothing);
@@ -67,7 +67,7 @@ void TailLists::add(size_t list, float value) {
 void TailLists::fit(size_t list) {
   const float* const kept = kept_.data() + list * kKept;
   const uint32_t blocks = blocks_[list];
-  if (blocks < kLeastBlocks) return;
+  if (blocks < least_blocks_) return;
   const size_t used = std::min<size_t>({kUsed, std::max<uint32_t>(blocks / 2, 1), known_[list]});
   bound_[list] = kept[used - 1];
   const float beta = (kept[used / 2] - kept[used - 1]) / 0.69314718f;
@@ -99,6 +99,7 @@ void TailLists::move_bound(size_t channel, size_t column, float to) {
 void TailLists::archive(Archive& archive, size_t channels, size_t columns) {
   const size_t lists = channels * columns;
   columns_ = columns;
+  archive.value(least_blocks_);
   archive.array(block_most_, lists);
   archive.array(bound_, lists);
   archive.array(inverse_beta_, lists);

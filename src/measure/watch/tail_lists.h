@@ -20,8 +20,8 @@ class TailLists {
  public:
   static constexpr size_t kBlockRows = 30;
 
-  // `channels` x `columns` lists, all empty.
-  void reset(size_t channels, size_t columns);
+  // `channels` x `columns` lists, all empty. They say nothing until they know `least_blocks`.
+  void reset(size_t channels, size_t columns, uint32_t least_blocks = 3);
   size_t channels() const { return columns_ > 0 ? bound_.size() / columns_ : 0; }
   // A row's values of one channel, times `sign`; NaN: none. nats, by column: the largest so far stay.
   void look(size_t channel, float sign, const float* values, float* nats);
@@ -44,10 +44,11 @@ class TailLists {
   void fit(size_t list);
 
   size_t columns_ = 0;
-  std::vector<float> block_most_;                 // of the present block
+  uint32_t least_blocks_ = 3;
+  std::vector<float> block_most_;  // of the present block
   std::vector<float> bound_, inverse_beta_, base_;
-  std::vector<float> kept_;                       // lists x kKept, falling
-  std::vector<uint32_t> blocks_, known_;          // N; how many are kept
+  std::vector<float> kept_;               // lists x kKept, falling
+  std::vector<uint32_t> blocks_, known_;  // N; how many are kept
 };
 
 }  // namespace perfcast::measure

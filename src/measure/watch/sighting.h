@@ -25,7 +25,7 @@ inline constexpr size_t kPastSights = 8, kSights = 11;
 // "value", "mean", "jump", "shift", "variation", "time of day", "other metrics".
 const char* to_text(Sight sight);
 
-struct Finding {
+struct Sighting {
   float nats = 0;  // 0: nothing
   Sight sight = Sight::kValue;
   bool up = true;
