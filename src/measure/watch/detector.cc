@@ -272,6 +272,7 @@ void Detector::open_episode(double time_s) {
   episode_.id = ++episodes_;
   episode_.rows = episode_.quiet_rows = episode_.long_rows = episode_.most_row = 0;
   episode_.is_quick = false;
+  episode_.severity = Severity::kMinor;
   episode_.wait_rows =
       std::max(static_cast<uint64_t>(std::clamp(options_.change_after_s / std::max(interval_s_, 1e-9), 0.0, 1e15)),
                kLeastChangeRows);
@@ -305,6 +306,7 @@ void Detector::follow_episode(size_t row, double time_s, const double* values, d
   episode_.quiet_rows = 0;
   episode_.last_s = time_s;
   Alert now = alert_of(row, time_s, values, nats_);
+  episode_.severity = now.severity;
   if (begins) episode_.growth.begin(columns_, now.severity);
   follow_growth(now);
   if (begins || now.worse) alerts.push_back(std::move(now));
@@ -345,10 +347,10 @@ void Detector::end_as_change(Alert alert, std::vector<Alert>& alerts) {
 }
 
 Expected Detector::expected(size_t column) const {
-  const Sighting& finding = sightings_[column];
-  if (nats_[column] <= 0 || finding.nats <= 0) return past_.usual(column);
-  return finding.sight < Sight::kJoint ? past_.expected(column, finding)
-                                       : relations_.expected(column, finding, z_at(at_)[column]);
+  const Sighting& sighting = sightings_[column];
+  if (nats_[column] <= 0 || sighting.nats <= 0) return past_.usual(column);
+  return sighting.sight < Sight::kJoint ? past_.expected(column, sighting)
+                                        : relations_.expected(column, sighting, z_at(at_)[column]);
 }
 
 double Detector::far(size_t column) const {
@@ -364,7 +366,7 @@ Alert Detector::alert_of(size_t row, double time_s, const double* values, std::s
   alert.since_s = episode_.since_s;
   alert.score = episode_.most;
   alert.level = level_.level();
-  alert.severity = level_.severity(episode_.most, episode_.far);
+  alert.severity = std::max(level_.severity(episode_.most, episode_.far), episode_.severity);
   alert.rows = episode_.rows;
   alert.duration_s = std::max(time_s - episode_.since_s, 0.0);
   alert.row = row;

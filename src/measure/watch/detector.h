@@ -81,7 +81,8 @@ class Detector {
     uint64_t most_row = 0;   // of the episode: where its score was largest
     uint64_t wait_rows = 0;  // that it must have before it is a change
     double since_s = 0, last_s = 0, most = 0, far = 0;
-    std::vector<float> surprise;  // the most of each metric
+    Severity severity = Severity::kMinor;  // as it was told
+    std::vector<float> surprise;           // the most of each metric
     EpisodeGrowth growth;
     double worst_s = 0;  // of the row that was farthest off
     std::vector<AlertMetric> worst;

@@ -35,6 +35,10 @@ void Detector::archive_episode(Archive& archive) {
   archive.value(episode_.is_quick);
   archive.values(episode_.id, episode_.rows, episode_.quiet_rows, episode_.long_rows, episode_.most_row,
                  episode_.wait_rows, episode_.since_s, episode_.last_s, episode_.most, episode_.far);
+  auto severity = static_cast<uint8_t>(episode_.severity);
+  archive.value(severity);
+  if (severity > static_cast<uint8_t>(Severity::kCritical)) archive.fail();
+  episode_.severity = static_cast<Severity>(severity);
   archive.array(episode_.surprise, columns_);
   episode_.growth.archive(archive, columns_);
   archive.value(episode_.worst_s);

@@ -143,8 +143,8 @@ void MetricPast::compare_with_season(float usual, float* nats) {
   }
 }
 
-Expected MetricPast::expected(size_t column, const Sighting& finding) const {
-  const Sight sight = finding.sight;
+Expected MetricPast::expected(size_t column, const Sighting& sighting) const {
+  const Sight sight = sighting.sight;
   const float high = tails_.bound(channel_of(sight, true), column);
   const float low = tails_.bound(channel_of(sight, false), column);
   const float now = of(sight, true)[column];
@@ -168,7 +168,7 @@ Expected MetricPast::expected(size_t column, const Sighting& finding) const {
     default:
       break;
   }
-  return {std::exp(finding.up ? now - high : now + low), 1, 1};
+  return {std::exp(sighting.up ? now - high : now + low), 1, 1};
 }
 
 Expected MetricPast::usual(size_t column) const {

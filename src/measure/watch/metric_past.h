@@ -33,7 +33,7 @@ class MetricPast {
   // nats are part of the season then.
   void compare_with_season(float usual, float* nats);
   void end_block() { tails_.end_block(); }
-  Expected expected(size_t column, const Sighting& finding) const;
+  Expected expected(size_t column, const Sighting& sighting) const;
   // Where nothing is unusual: the range of this time of the season, else that of all time.
   Expected usual(size_t column) const;
 

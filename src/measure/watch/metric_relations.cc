@@ -102,12 +102,12 @@ Sighting MetricRelations::find(size_t column) const {
   return best;
 }
 
-Expected MetricRelations::expected(size_t column, const Sighting& finding, float z) const {
+Expected MetricRelations::expected(size_t column, const Sighting& sighting, float z) const {
   const float unit = reconstruction_.shift(column, 1, regime_);  // of w, in z
   const float centre = z - w_[column] * unit;                    // what the others say now
-  return {centre + statistic(finding.sight, column) * unit,
-          centre - unit * tails_.bound(channel(finding.sight, false), column),
-          centre + unit * tails_.bound(channel(finding.sight, true), column)};
+  return {centre + statistic(sighting.sight, column) * unit,
+          centre - unit * tails_.bound(channel(sighting.sight, false), column),
+          centre + unit * tails_.bound(channel(sighting.sight, true), column)};
 }
 
 void MetricRelations::accept() {

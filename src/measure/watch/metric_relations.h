@@ -32,7 +32,7 @@ class MetricRelations {
   // Row `at` of them, whose z these are. nats, by column: the largest so far stay.
   void look(size_t at, const float* z, float* nats);
   Sighting find(size_t column) const;
-  Expected expected(size_t column, const Sighting& finding, float z) const;
+  Expected expected(size_t column, const Sighting& sighting, float z) const;
   void end_block() { tails_.end_block(); }
   // The means over 40 rows go on from those over 8: they still hold a fault that is over.
   void forget_long_means() { long_mean_ = short_mean_; }
