@@ -7,10 +7,13 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/csv.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/process/duration.h"
 #include "base/process/interrupt.h"
@@ -19,6 +22,9 @@
 #include "cli/command.h"
 #include "cli/option_table.h"
 #include "cli/shared/named_file.h"
+#include "measure/watch/alertmanager.h"
+#include "measure/watch/http_client.h"
+#include "measure/watch/stream_page.h"
 #include "measure/watch/watch_stream.h"
 
 namespace perfcast::cli {
@@ -27,9 +33,9 @@ namespace {
 constexpr double kMostWarmUpBytes = 1 << 30;
 
 struct WatchArguments {
-  std::string input, format = "detect", time_column, group_column, endpoint, interval, season = "1d",
-                     change_after = "20m", state;
-  std::string false_alarms = "1/d", warm_up = "5000";
+  std::string input, format = "detect", time_column, group_column, endpoint, interval, season = "auto",
+                     change_after = "20m", state, report, alertmanager;
+  std::string false_alarms = "auto", warm_up = "auto";
   size_t most_metrics = 200, most_groups = 64;
   uint64_t scrapes = 0;
   bool follow = false;
@@ -60,7 +66,7 @@ Result<double> alarms_per_day(const std::string& text) {
   const bool whole = end == text.c_str() + (slash == std::string::npos ? text.size() : slash);
   if (whole && a_day > 0 && number > 0 && number * a_day <= 10000) return number * a_day;
   return usage_error("bad-usage", "'" + printable(text) + "' is no rate of alarms", "--false-alarms",
-                     "such as 1/d, 2/h, 1/w or 1/7d");
+                     "auto, or such as 1/d, 2/h, 1/w or 1/7d");
 }
 
 Result<measure::WatchRequest> watch_request(const WatchArguments& arguments, const CommonOptions& options) {
@@ -86,12 +92,14 @@ Result<measure::WatchRequest> watch_request(const WatchArguments& arguments, con
     request.interval_s = request.parser.interval_s = *interval;
   }
   measure::DetectorOptions& detector = request.watcher.detector;
-  const auto rate = alarms_per_day(arguments.false_alarms);
-  if (!rate) return rate.error();
-  detector.false_alarms_per_day = *rate;
+  if (arguments.false_alarms != "auto") {
+    const auto rate = alarms_per_day(arguments.false_alarms);
+    if (!rate) return rate.error();
+    detector.false_alarms_per_day = *rate;
+  }
   if (arguments.season == "none") {
     detector.season_s = 0;
-  } else {
+  } else if (arguments.season != "auto") {
     const auto season = watch_duration(arguments.season, "--season");
     if (!season) return season.error();
     detector.season_s = *season;
@@ -99,11 +107,15 @@ Result<measure::WatchRequest> watch_request(const WatchArguments& arguments, con
   const auto change = watch_duration(arguments.change_after, "--change-after");
   if (!change) return change.error();
   detector.change_after_s = *change;
-  char* end = nullptr;
-  const unsigned long rows = std::strtoul(arguments.warm_up.c_str(), &end, 10);
-  if (*end != '\0' || rows < 200 || rows > 200000) {
-    return usage_error("bad-usage", "'" + printable(arguments.warm_up) + "' is no number of rows to learn from",
-                       "--warm-up", "200 to 200000");
+  unsigned long rows = measure::kMostWarmUp;
+  if (arguments.warm_up != "auto") {
+    char* end = nullptr;
+    rows = std::strtoul(arguments.warm_up.c_str(), &end, 10);
+    if (*end != '\0' || rows < measure::kLeastWarmUp || rows > 200000) {
+      return usage_error("bad-usage", "'" + printable(arguments.warm_up) + "' is no number of rows to learn from",
+                         "--warm-up", "auto, or " + std::to_string(measure::kLeastWarmUp) + " to 200000");
+    }
+    detector.warm_up_rows = rows;
   }
   // Rows to learn from are kept until there are enough, of each group.
   const double most_bytes =
@@ -114,7 +126,6 @@ Result<measure::WatchRequest> watch_request(const WatchArguments& arguments, con
                            " MiB of memory",
                        "--warm-up", "--warm-up x --max-metrics x --max-groups of 128 million numbers (1 GiB) at most");
   }
-  detector.warm_up_rows = rows;
   detector.seed = options.seed;
   request.watcher.most_columns = arguments.most_metrics;
   request.watcher.most_groups = arguments.most_groups;
@@ -164,20 +175,56 @@ class AlertOutput {
 int run_watch(const WatchArguments& arguments, const CommonOptions& options) {
   auto request = watch_request(arguments, options);
   if (!request) return report_error(request.error(), options);
-  if (Status writable = check_output_file("--state", arguments.state); !writable)
-    return report_error(writable.error(), options);
+  for (const auto& [option, path] : {std::pair{"--state", arguments.state}, std::pair{"--report", arguments.report}}) {
+    if (Status writable = check_output_file(option, path); !writable) return report_error(writable.error(), options);
+    if (Status kept = check_not_read(option, path, {arguments.input}); !kept)
+      return report_error(kept.error(), options);
+  }
+  std::optional<measure::Alertmanager> alertmanager;
+  if (!arguments.alertmanager.empty()) {
+    if (Status valid = measure::check_url(arguments.alertmanager, "--alertmanager"); !valid)
+      return report_error(valid.error(), options);
+    alertmanager.emplace(arguments.alertmanager, arguments.input.empty() ? arguments.endpoint : arguments.input);
+  }
   if (Status kept = check_not_read("-o", options.output, {arguments.input, arguments.state}); !kept)
     return report_error(kept.error(), options);
   AlertOutput output(options);
   if (Status opened = output.open(); !opened) return report_error(opened.error(), options);
   const InterruptGuard guard;
+  measure::StreamPage page;
   request->alert = [&](const measure::Alert& alert, const std::vector<std::string>& names) {
+    if (!arguments.report.empty()) page.add_alert(alert, names);
+    if (alertmanager) alertmanager->add(alert, names);
     return output.write(alert, names);
   };
+  if (!arguments.report.empty()) request->rows = [&](const measure::RowBlock& block) { page.add_rows(block); };
+  if (alertmanager) {
+    request->judged = [&, failing = false]() mutable {
+      const Status sent = alertmanager->send();
+      if (!sent && !failing) {
+        request->note("--alertmanager: " + sent.error().message + "; perfcast tries again, at most every 10 s");
+      }
+      failing = !sent;
+    };
+  }
   request->note = [](const std::string& text) { std::fprintf(stderr, "note: %s\n", printable(text).c_str()); };
   request->stop = [] { return interrupting_signal() != 0; };
   const auto summary = measure::watch_stream(*request);
   if (!summary) return report_error(summary.error(), options);
+  if (alertmanager) {
+    if (const Status sent = alertmanager->send(true); !sent) {
+      request->note(std::to_string(alertmanager->waiting()) +
+                    " alerts did not reach --alertmanager: " + sent.error().message);
+    }
+  }
+  if (!arguments.report.empty()) {
+    const std::string source = arguments.input.empty() ? arguments.endpoint : arguments.input;
+    std::vector<std::string> lines = measure::summary_lines(*summary, request->watcher);
+    lines.insert(lines.begin(), std::to_string(summary->counts.rows) + " rows of " + std::to_string(summary->columns) +
+                                    (summary->columns == 1 ? " metric" : " metrics"));
+    if (Status written = write_file_atomically(arguments.report, page.to_html(source, lines)); !written)
+      return report_error(written.error(), options);
+  }
   if (!options.quiet) {
     std::fprintf(stderr, "%llu rows of %zu metric%s%s: %llu alerts, and %llu of them are changes\n",
                  static_cast<unsigned long long>(summary->counts.rows), summary->columns,
@@ -218,19 +265,29 @@ void add_watch_command(CLI::App& app, CommandContext& context) {
   add_advanced(*verb, "--scrapes", arguments->scrapes, "N",
                "With --prometheus: ends after this many reads. 0 means never.")
       ->capture_default_str();
-  add_basic(*verb, "--false-alarms", arguments->false_alarms, "N/TIME",
-            "How many false alarms you accept, such as 1/d (one a day) or 2/h.")
+  add_basic(
+      *verb, "--false-alarms", arguments->false_alarms, "N/TIME",
+      "How many false alarms you accept, such as 1/w (one a week), 1/d or 2/h. auto: one a week, and at most one in "
+      "500 rows.")
       ->capture_default_str();
-  add_basic(*verb, "--warm-up", arguments->warm_up, "ROWS", "Learns from this many rows before it says anything.")
+  add_basic(
+      *verb, "--warm-up", arguments->warm_up, "ROWS",
+      "Learns from this many rows before it says anything. auto: a tenth of a file, at most 5000 rows; 300 rows of "
+      "a stream.")
       ->capture_default_str();
-  add_basic(*verb, "--season", arguments->season, "TIME",
-            "The time after which the usual pattern repeats, such as 1d; or none.")
+  add_basic(
+      *verb, "--season", arguments->season, "TIME",
+      "The time after which the usual pattern repeats, such as 1d; or none. auto: found in the warm-up, else a day.")
       ->capture_default_str();
   add_advanced(*verb, "--change-after", arguments->change_after, "TIME",
                "Calls an unusual state a change, and the new normal, once it has lasted this long.")
       ->capture_default_str();
   add_basic(*verb, "--state", arguments->state, "FILE",
             "Keeps what perfcast has learned in this file, and starts from it after a restart.");
+  add_basic(*verb, "--report", arguments->report, "FILE",
+            "Writes a page (HTML) at the end, which draws the stream with what was unusual.");
+  add_basic(*verb, "--alertmanager", arguments->alertmanager, "URL",
+            "Sends the alerts to this Prometheus Alertmanager, too, such as http://localhost:9093.");
   add_advanced(*verb, "--max-metrics", arguments->most_metrics, "N",
                "Watches at most this many columns, and leaves out the others.")
       ->check(CLI::Range(1, 500))

@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "measure/watch/archive.h"
+#include "measure/watch/tail_lists.h"
 
 namespace perfcast::measure {
 namespace {
 
-constexpr size_t kMost = 64;        // largest scores that are kept
-constexpr size_t kUsed = 24;        // of them, in a fit
-constexpr double kLeastBeta = 0.7;  // nats; were surprises exact, 1
-constexpr double kMemory_days = 14;
+constexpr double kLists = 3;  // of a metric, had they nothing in common
+constexpr double kRaise = 0.5, kMostRaised = 3;
+constexpr double kUsualPerDay = 1.0 / 7, kUsualRows = 500;
+constexpr double kMajorFar = 0.5, kCriticalFar = 2;  // usual deviations
 
 }  // namespace
 
@@ -28,79 +28,29 @@ const char* to_text(Severity severity) {
   return "critical";
 }
 
-void AlarmLevel::fit(std::vector<float> maxima, double days, double allowed_per_day) {
-  allowed_per_day_ = allowed_per_day;
-  days_ = std::max(days, 1e-6);
-  maxima_ = std::move(maxima);
-  alarms_ = 0;
-  refit();
+double usual_false_alarms(double interval_s) {
+  return std::min(kUsualPerDay, 86400 / (kUsualRows * std::max(interval_s, 1e-9)));
 }
 
-void AlarmLevel::add(float maximum) {
-  if (static_cast<double>(maximum) > level_) {
-    alarms_ += 1;
-  } else {
-    maxima_.push_back(maximum);
-    if (maxima_.size() >= 4 * kMost) {
-      std::nth_element(maxima_.begin(), maxima_.begin() + kMost, maxima_.end(), std::greater<>());
-      maxima_.resize(kMost);
-    }
-  }
+void AlarmLevel::set(double false_alarms_per_day, double interval_s, size_t columns) {
+  if (!(false_alarms_per_day > 0)) false_alarms_per_day = usual_false_alarms(interval_s);
+  const double blocks_per_day = 86400 / (std::max(interval_s, 1e-9) * static_cast<double>(TailLists::kBlockRows));
+  level_ =
+      std::max(std::log(blocks_per_day / false_alarms_per_day), 1.0) + std::log(kLists * static_cast<double>(columns));
+  raised_ = 0;
+  allowed_per_s_ = false_alarms_per_day / 86400;
 }
 
-void AlarmLevel::follow() {
-  refit();
-  if (days_ <= kMemory_days) return;
-  // Half is forgotten: every second of the largest scores, half of the time and of the alarms.
-  std::vector<float> kept;
-  for (size_t i = 0; i < maxima_.size(); i += 2) kept.push_back(maxima_[i]);
-  maxima_ = std::move(kept);
-  days_ /= 2;
-  alarms_ /= 2;
+void AlarmLevel::pass(double seconds) { raised_ = std::max(raised_ - kRaise * allowed_per_s_ * seconds, 0.0); }
+
+void AlarmLevel::add_alarm() { raised_ = std::min(raised_ + kRaise, kMostRaised); }
+
+Severity AlarmLevel::severity(double nats, double far) const {
+  const double rarer = nats - level();
+  if (rarer < std::log(10) || far < kMajorFar) return Severity::kMinor;
+  return rarer < std::log(1000) || far < kCriticalFar ? Severity::kMajor : Severity::kCritical;
 }
 
-void AlarmLevel::refit() {
-  std::sort(maxima_.begin(), maxima_.end(), std::greater<>());
-  if (maxima_.size() > kMost) maxima_.resize(kMost);
-  if (maxima_.empty()) {
-    level_ = 12;
-    beta_ = 1;
-    return;
-  }
-  // Of some forty clusters the upper half or less: what is common says little of what is rare.
-  const size_t k = std::clamp<size_t>(maxima_.size() / 2, 1, kUsed);
-  const auto bound = static_cast<double>(k < maxima_.size() ? maxima_[k] : maxima_.back());
-  // By the median, as few moments far out are to raise it little.
-  double excess = static_cast<double>(k) * (static_cast<double>(maxima_[k / 2]) - bound) / std::log(2.0);
-  const double censored = std::min(alarms_, 2 * allowed_per_day_ * days_);
-  if (level_ < 1e29) excess += censored * std::max(level_ - bound, 0.0);
-  const auto count = static_cast<double>(k) + (level_ < 1e29 ? censored : 0);
-  beta_ = std::max(excess / static_cast<double>(k), kLeastBeta);
-  level_ = bound + beta_ * std::max(std::log(count / (allowed_per_day_ * days_)), 0.0);
-}
-
-Severity AlarmLevel::severity(double score) const {
-  const double rarer = (score - level_) / beta_;
-  if (rarer < std::log(10)) return Severity::kMinor;
-  return rarer < std::log(1000) ? Severity::kMajor : Severity::kCritical;
-}
-
-void AlarmLevel::archive(Archive& archive) {
-  archive.values(allowed_per_day_, days_, level_, beta_, alarms_);
-  archive.array(maxima_);
-}
-
-bool ScoreClusters::ends(float score) {
-  if (score > low) {
-    maximum = open ? std::max(maximum, score) : score;
-    open = true;
-    quiet_rows = 0;
-    return false;
-  }
-  if (!open || ++quiet_rows < gap_rows) return false;
-  open = false;
-  quiet_rows = 0;
-  return true;
-}
+void AlarmLevel::archive(Archive& archive) { archive.values(level_, raised_, allowed_per_s_); }
 
 }  // namespace perfcast::measure

@@ -1,61 +1,41 @@
 #pragma once
-// The score above which a row is an alarm, so that by chance alone as many alarms come a day as are allowed.
+// How rare a row must be for an alarm, so that by chance alone as many come a day as are allowed.
 //
-// Scores above a low level come in clusters, one unusual moment each. The largest scores of clusters are taken for
-// exponential above the k-th largest, s_k (peaks over threshold; Coles 2001, ch. 4 and 5.3), so that a level L is
-// passed
-//   rate(L) = k / T exp(-(L - s_k) / beta) times a day,   beta: the mean of what the k largest lie above s_k.
-// The level is where that is the allowed rate. It follows the stream: clusters of later days join. What passed the
-// level counts as censored there, and no more often than chance allows a few times over: real faults are not to raise
-// it.
+// A list of tails (tail_lists.h) passes L nats in a block of rows with a probability of e^-L. A metric has several
+// lists, which mostly see the same: together they count as three, as measured on streams without faults
+// (perfcast_watch_evaluation --part faultless). So
+//   L = log(blocks a day x 3 x metrics / false alarms a day)
+// Each alarm raises the level by half a nat, up to 3; a time in which one is allowed takes that back. So a stream that
+// is wilder than its past has few more alarms than were asked for.
 
 #include <cstddef>
-#include <vector>
 
 namespace perfcast::measure {
 
 class Archive;
 
-// How rare such a score is by chance: minor down to a tenth of the allowed rate, major to a thousandth, critical
-// beyond.
+// How rare such a score is by chance, beside an alarm: minor as rare, major a tenth, critical a thousandth.
 enum class Severity { kMinor, kMajor, kCritical };
 const char* to_text(Severity severity);
 
+// A day: one a week, and at most one in 500 rows, as rows may be hours apart.
+double usual_false_alarms(double interval_s);
+
 class AlarmLevel {
  public:
-  // The largest score of each cluster within `days`.
-  void fit(std::vector<float> maxima, double days, double allowed_per_day);
-  // A cluster that ended, with its largest score.
-  void add(float maximum);
-  void pass(double days) { days_ += days; }
-  // Fits anew to what was added.
-  void follow();
+  // false_alarms_per_day 0: as usual_false_alarms() says.
+  void set(double false_alarms_per_day, double interval_s, size_t columns);
+  void pass(double seconds);
+  void add_alarm();
 
-  double level() const { return level_; }
-  double beta() const { return beta_; }
-  Severity severity(double score) const;
+  double level() const { return level_ + raised_; }  // nats
+  // `far`: usual deviations from what is expected, of the farthest metric; what is near is never critical.
+  Severity severity(double nats, double far) const;
 
   void archive(Archive& archive);
 
  private:
-  void refit();
-
-  double allowed_per_day_ = 1, days_ = 0;
-  double level_ = 1e30, beta_ = 1;
-  double alarms_ = 0;          // clusters above the level of their time
-  std::vector<float> maxima_;  // of those below; at most kMost, the largest
-};
-
-// Follows scores and says when a cluster ended.
-struct ScoreClusters {
-  float low = 0;         // what is above belongs to a cluster
-  size_t gap_rows = 30;  // that end one
-  float maximum = 0;
-  size_t quiet_rows = 0;
-  bool open = false;
-
-  // True where the row ended a cluster, whose largest score `maximum` then is.
-  bool ends(float score);
+  double level_ = 1e30, raised_ = 0, allowed_per_s_ = 0;
 };
 
 }  // namespace perfcast::measure

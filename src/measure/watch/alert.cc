@@ -41,13 +41,32 @@ Json causes_json(const std::vector<AlertMetric>& metrics, const std::vector<std:
     if (std::isfinite(metric.value)) cause["value"] = rounded(metric.value, 6);
     if (std::isfinite(metric.expected) && metric.rule != PresenceRule::kStuck)
       cause["expected"] = rounded(metric.expected, 4);
+    if (metric.rule == PresenceRule::kUsual) {
+      cause["seen_in"] = to_text(metric.sight);
+      const auto put = [&](const char* name, double value) {
+        if (std::isfinite(value)) cause[name] = rounded(value, 4);
+      };
+      put("expected_low", metric.low);
+      put("expected_high", metric.high);
+      put("mean", metric.mean);
+      put("times_as_much", metric.times);
+      if (metric.is_growth) cause["growth"] = true;
+    }
     causes.push_back(std::move(cause));
   }
   return causes;
 }
 
+std::string range_text(const AlertMetric& metric) {
+  if (std::isfinite(metric.low) && std::isfinite(metric.high)) {
+    const std::string low = significant(metric.low, 4), high = significant(metric.high, 4);
+    return low == high ? low : low + " to " + high;
+  }
+  return significant(metric.expected, 4);
+}
+
 std::string metric_text(const AlertMetric& metric, const std::vector<std::string>& names) {
-  std::string name = printable(names[metric.column]);
+  std::string name = (metric.is_growth ? "growth of " : "") + printable(names[metric.column]);
   switch (metric.rule) {
     case PresenceRule::kMissing:
       return name + " is missing";
@@ -57,8 +76,14 @@ std::string metric_text(const AlertMetric& metric, const std::vector<std::string
       break;
   }
   if (std::isnan(metric.value)) return name;
-  return fmt::format("{} {} where {} is expected ({:.0f}%)", name, significant(metric.value, 4),
-                     significant(metric.expected, 4), 100 * metric.share);
+  const std::string share = fmt::format(" ({:.0f}%)", 100 * metric.share);
+  if (!std::isnan(metric.times))
+    return fmt::format("{} moves {} times as much as usual from row to row", name, significant(metric.times, 2)) +
+           share;
+  const bool is_mean = !std::isnan(metric.mean);
+  return fmt::format("{}{} {} where {} is expected", is_mean ? "mean of " : "", name,
+                     significant(is_mean ? metric.mean : metric.value, 4), range_text(metric)) +
+         share;
 }
 
 std::string metrics_text(const std::vector<AlertMetric>& metrics, const std::vector<std::string>& names) {
@@ -127,11 +152,7 @@ Json alert_json(const Alert& alert, const std::vector<std::string>& names) {
     if (!std::isnan(alert.worse->times_as_far)) json["times_as_far"] = rounded(alert.worse->times_as_far, 3);
     if (alert.worse->was) json["was_severity"] = to_text(*alert.worse->was);
   }
-  if (alert.returned) {
-    json["returned"] = true;
-    json["change_since_s"] = alert.change_since_s;
-    json["changes_over"] = alert.changes_over;
-  }
+  if (alert.provisional) json["provisional"] = true;
   json["score_nats"] = rounded(alert.score, 3);
   json["level_nats"] = rounded(alert.level, 3);
   json["causes"] = causes_json(alert.metrics, names);
@@ -146,16 +167,12 @@ std::string alert_text(const Alert& alert, const std::vector<std::string>& names
   std::string text = time_text(alert.time_s) + "  ";
   if (!alert.group.empty()) text += printable(alert.group) + "  ";
   const std::string id = fmt::format("#{} ", alert.id), lasted = lasting_text(alert.duration_s);
-  if (alert.returned) {
-    return text + id + "back to usual: the change since " + time_text(alert.change_since_s) + " is over, after " +
-           lasted + (alert.changes_over > 1 ? ", and with it earlier ones" : "");
-  }
   if (alert.kind == AlertKind::kChange) {
     return text + id + "change, " + lasted + " so far: the new usual" + metrics_text(alert.metrics, names);
   }
   if (alert.state == AlertState::kOpen) {
     return text + id + (alert.worse ? worse_text(alert) : to_text(alert.severity) + std::string(" anomaly")) +
-           metrics_text(alert.metrics, names);
+           (alert.provisional ? " (provisional)" : "") + metrics_text(alert.metrics, names);
   }
   text += id + "over after " + (alert.duration_s > 0 ? lasted : "one row") + ", " + to_text(alert.severity);
   return alert.worst.empty() ? text

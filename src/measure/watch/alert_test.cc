@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "base/unknown.h"
 
 namespace perfcast::measure {
 namespace {
@@ -17,6 +18,8 @@ Alert alert_at(double time_s) {
   alert.duration_s = time_s - alert.since_s;
   alert.severity = Severity::kCritical;
   alert.metrics = {{0, 0.9, 15.123, 12.4, PresenceRule::kUsual}, {1, 0.1, 3.21e6, 1.1e6, PresenceRule::kUsual}};
+  alert.metrics[0].low = 12;
+  alert.metrics[0].high = 12.8;
   return alert;
 }
 
@@ -33,8 +36,31 @@ TEST(Alert, SaysHowLongInUnitsThatPeopleUse) {
 
 TEST(Alert, HasNoExponents) {
   EXPECT_EQ(alert_text(alert_at(1764144000), kNames),
-            "2025-11-26 08:00:00  #3 critical anomaly: mem_gb 15.12 where 12.4 is expected (90%); misses 3210000 where "
-            "1100000 is expected (10%)");
+            "2025-11-26 08:00:00  #3 critical anomaly: mem_gb 15.12 where 12 to 12.8 is expected (90%); misses 3210000 "
+            "where 1100000 is expected (10%)");
+}
+
+TEST(Alert, SaysInWhichWayAMetricIsUnusual) {
+  Alert alert = alert_at(1764144000);
+  alert.metrics.pop_back();
+  alert.provisional = true;
+  alert.metrics[0].sight = Sight::kMean;
+  alert.metrics[0].mean = 14.5;
+  EXPECT_EQ(alert_text(alert, kNames),
+            "2025-11-26 08:00:00  #3 critical anomaly (provisional): mean of mem_gb 14.5 where 12 to 12.8 is expected "
+            "(90%)");
+  alert.metrics[0].mean = kUnknown;
+  alert.metrics[0].times = 3.2;
+  alert.metrics[0].sight = Sight::kVariation;
+  EXPECT_EQ(
+      alert_text(alert, kNames),
+      "2025-11-26 08:00:00  #3 critical anomaly (provisional): mem_gb moves 3.2 times as much as usual from row to "
+      "row (90%)");
+  const Json json = alert_json(alert, kNames);
+  EXPECT_EQ(json["provisional"], true);
+  EXPECT_EQ(json["causes"][0]["seen_in"], "variation");
+  EXPECT_EQ(json["causes"][0]["times_as_much"], 3.2);
+  EXPECT_EQ(json["causes"][0]["expected_low"], 12);
 }
 
 TEST(Alert, SaysByHowMuchItIsWorse) {
@@ -43,7 +69,7 @@ TEST(Alert, SaysByHowMuchItIsWorse) {
   alert.worse = Worse{4.54, Severity::kMinor, true};
   EXPECT_EQ(alert_text(alert, kNames),
             "2025-11-26 09:00:00  #3 worse: 4.5 times as far off as before, critical (was minor): mem_gb 15.12 where "
-            "12.4 is expected (90%)");
+            "12 to 12.8 is expected (90%)");
   const Json json = alert_json(alert, kNames);
   EXPECT_EQ(json["state"], "open");
   EXPECT_EQ(json["worse"], true);
@@ -51,7 +77,7 @@ TEST(Alert, SaysByHowMuchItIsWorse) {
   EXPECT_EQ(json["was_severity"], "minor");
   alert.worse = Worse{.was = Severity::kMajor};
   EXPECT_EQ(alert_text(alert, kNames),
-            "2025-11-26 09:00:00  #3 now critical (was major): mem_gb 15.12 where 12.4 is expected (90%)");
+            "2025-11-26 09:00:00  #3 now critical (was major): mem_gb 15.12 where 12 to 12.8 is expected (90%)");
   EXPECT_EQ(alert_json(alert, kNames)["worse"], false);
 }
 
@@ -69,20 +95,6 @@ TEST(Alert, EndsWithTheWorst) {
   EXPECT_EQ(json["causes"][0]["value"], 15.123);
   EXPECT_EQ(json["worst"]["time_s"], 1764158340);
   EXPECT_EQ(json["worst"]["causes"][0]["value"], 19.6);
-}
-
-TEST(Alert, SaysWhichChangeIsOver) {
-  Alert alert = alert_at(1764149400);
-  alert.kind = AlertKind::kChange;
-  alert.state = AlertState::kClosed;
-  alert.returned = true;
-  alert.change_since_s = 1764144000;
-  alert.duration_s = 5400;
-  alert.changes_over = 1;
-  EXPECT_EQ(alert_text(alert, kNames),
-            "2025-11-26 09:30:00  #3 back to usual: the change since 2025-11-26 08:00:00 is over, after 1 h 30 min");
-  alert.changes_over = 2;
-  EXPECT_TRUE(alert_text(alert, kNames).ends_with("after 1 h 30 min, and with it earlier ones"));
 }
 
 }  // namespace

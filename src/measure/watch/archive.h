@@ -14,11 +14,9 @@ namespace perfcast::measure {
 class Archive {
  public:
   explicit Archive(ByteWriter& out) : out_(&out) {}
-  explicit Archive(ByteReader& in, uint32_t version) : in_(&in), version_(version) {}
+  explicit Archive(ByteReader& in) : in_(&in) {}
 
-  // Of the bytes: those that are read may be older than those that are written.
-  static constexpr uint32_t kVersion = 3;
-  uint32_t version() const { return version_; }
+  static constexpr uint32_t kVersion = 4;  // of the bytes
   bool reading() const { return in_ != nullptr; }
   bool ok() const { return in_ == nullptr || in_->ok(); }
   void fail() {
@@ -95,7 +93,6 @@ class Archive {
  private:
   ByteWriter* out_ = nullptr;
   ByteReader* in_ = nullptr;
-  uint32_t version_ = kVersion;
 };
 
 }  // namespace perfcast::measure

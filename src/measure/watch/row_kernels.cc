@@ -18,10 +18,14 @@ namespace perfcast::measure {
 namespace {
 
 constexpr float kMostZ = 40;
-constexpr float kHalfWay = 0.6745f;  // a normal's median distance, in deviations
+constexpr float kMostOfMean = 12;  // of a value, from the mean that it enters
+constexpr float kShort = 1.0f / 8, kLong = 1.0f / 40, kSteps = 1.0f / 24;
+constexpr float kLeastStep = 0.02f;  // in z: less is none
 
-// log(x), x >= 1 and finite, to 1e-7: the library's would not be vectorised.
-inline float log_above_one(float x) {
+inline float within(float value, float most) { return std::min(std::max(value, -most), most); }
+
+// log(x), x > 0, finite and no denormal, to 1e-7: the library's would not be vectorised.
+inline float log_of(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
   const auto shifted = bits - 0x3F3504F3u;  // so that the mantissa lies in [sqrt(1/2), sqrt(2))
   const auto exponent = static_cast<float>(static_cast<int32_t>(shifted) >> 23);
@@ -59,7 +63,7 @@ void transform_row(size_t n, const double* values, const float* inverse_knee, co
   for (size_t j = 0; j < n; ++j) {
     const auto x = static_cast<float>(values[j]);
     const float ratio = std::min(std::abs(x) * inverse_knee[j], 1e30f);
-    const float y = std::copysign(log_above_one(1 + ratio), x);
+    const float y = std::copysign(log_of(1 + ratio), x);
     const float scaled = (y - centre[j]) * inverse_scale[j];
     // NaN in, NaN out: the logarithm works on bits.
     z[j] = values[j] == values[j] ? std::min(std::max(scaled, -kMostZ), kMostZ) : x;
@@ -86,43 +90,77 @@ void multiply_square(size_t n, const float* m, const float* v, float* w) {
 }
 
 PERFCAST_WIDEST_LOOPS
-void score_row(size_t n, const float* z, const float* median, const float* inverse, float* u) {
-  for (size_t j = 0; j < n; ++j) u[j] = z[j] == z[j] ? (z[j] - median[j]) * inverse[j] : 0.0f;
-}
-
-PERFCAST_WIDEST_LOOPS
-void adapt_row(size_t n, const float* z, float step, float least, float* median, float* deviation, float* inverse) {
+void follow_past(size_t n, const float* z, float reference_step, const PastRow& past, const PastStatistics& to) {
+  float* const last = past.last;
+  float* const short_mean = past.short_mean;
+  float* const long_mean = past.long_mean;
+  float* const reference = past.reference;
+  float* const step = past.step;
   for (size_t j = 0; j < n; ++j) {
-    const float difference = z[j] == z[j] ? z[j] - median[j] : 0.0f;
-    const float known = z[j] == z[j] ? 1.0f : 0.0f;
-    const float way = difference > 0 ? step : difference < 0 ? -step : 0.0f;
-    const float wider = std::abs(difference) > kHalfWay * deviation[j] ? step : -step;
-    median[j] += 1.25f * way * deviation[j];
-    deviation[j] = std::max(deviation[j] * (1 + known * wider), least);
-    inverse[j] = 1 / deviation[j];
+    const bool known = z[j] == z[j];
+    const bool begun = last[j] == last[j];
+    const float from_short = begun ? short_mean[j] : z[j];
+    const float from_long = begun ? long_mean[j] : z[j];
+    const float from_reference = begun ? reference[j] : z[j];
+    const float jump = z[j] - from_short;
+    const float mean = known ? from_short + kShort * within(jump, kMostOfMean) : from_short;
+    const float slow = known ? from_long + kLong * within(z[j] - from_long, kMostOfMean) : from_long;
+    const float size = known && begun ? std::min(std::abs(z[j] - last[j]), kMostOfMean) : step[j];
+    const float usual = from_reference + reference_step * (mean - from_reference);
+    const float steps = step[j] + kSteps * (size - step[j]);
+    last[j] = known ? z[j] : last[j];
+    short_mean[j] = mean;
+    long_mean[j] = slow;
+    reference[j] = usual;
+    step[j] = steps;
+    to.value[j] = z[j];
+    to.mean[j] = known ? mean : z[j];
+    to.jump[j] = jump;
+    to.short_shift[j] = known ? mean - usual : z[j];
+    to.long_shift[j] = known ? slow - usual : z[j];
+    const float variation = log_of(steps + kLeastStep);
+    to.variation[j] = known ? variation : z[j];
   }
 }
 
 PERFCAST_WIDEST_LOOPS
-void update_means(size_t n, const float* value, const MeanSteps& steps, float* short_mean, float* long_mean, float* now,
-                  float* of_short, float* of_long) {
+void leave_range(size_t n, const float* z, const float* mean, const float* low, const float* high, float* above,
+                 float* below, float* mean_above, float* mean_below) {
   for (size_t j = 0; j < n; ++j) {
-    const float clipped = std::min(std::max(value[j], -steps.clip), steps.clip);
-    short_mean[j] += steps.of_short * (clipped - short_mean[j]);
-    long_mean[j] += steps.of_long * (clipped - long_mean[j]);
-    now[j] = std::abs(value[j]);
-    of_short[j] = std::abs(short_mean[j]);
-    of_long[j] = std::abs(long_mean[j]);
+    above[j] = z[j] - high[j];
+    below[j] = low[j] - z[j];
+    mean_above[j] = mean[j] - high[j];
+    mean_below[j] = low[j] - mean[j];
   }
 }
 
 PERFCAST_WIDEST_LOOPS
-void score_channel(size_t n, float least, const float* statistic, const float* bound, const float* inverse_beta,
-                   float* most) {
+void follow_means(size_t n, const float* w, float* short_mean, float* long_mean) {
   for (size_t j = 0; j < n; ++j) {
-    const float above = statistic[j] - bound[j];
-    const float surprise = above > 0 ? least + above * inverse_beta[j] : 0.0f;
-    most[j] = std::max(most[j], surprise);
+    const bool known = w[j] == w[j];
+    const float value = known ? within(w[j], kMostOfMean) : 0;
+    short_mean[j] += known ? kShort * (value - short_mean[j]) : 0;
+    long_mean[j] += known ? kLong * (value - long_mean[j]) : 0;
+  }
+}
+
+PERFCAST_WIDEST_LOOPS
+void widen_range(size_t n, const float* z, float* low, float* high) {
+  for (size_t j = 0; j < n; ++j) {
+    low[j] = z[j] < low[j] ? z[j] : low[j];
+    high[j] = z[j] > high[j] ? z[j] : high[j];
+  }
+}
+
+PERFCAST_WIDEST_LOOPS
+void score_tail(size_t n, float sign, const float* value, const float* bound, const float* inverse_beta,
+                const float* base, float* block_most, float* nats) {
+  for (size_t j = 0; j < n; ++j) {
+    const float x = sign * value[j];
+    block_most[j] = x > block_most[j] ? x : block_most[j];
+    const float above = x - bound[j];
+    const float rare = above > 0 ? base[j] + above * inverse_beta[j] : 0.0f;
+    nats[j] = rare > nats[j] ? rare : nats[j];
   }
 }
 

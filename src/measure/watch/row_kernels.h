@@ -16,22 +16,35 @@ void scale_row(size_t n, const float* e, const float* median, const float* inver
 // w_j = sum over k of v_k m[k][j].
 void multiply_square(size_t n, const float* m, const float* v, float* w);
 
-// u = (z - median) / deviation; 0 where absent.
-void score_row(size_t n, const float* z, const float* median, const float* inverse, float* u);
-
-// A step of `step` deviations towards the row, of median and deviation, which stays at `least` or above.
-void adapt_row(size_t n, const float* z, float step, float least, float* median, float* deviation, float* inverse);
-
-// Means of values within +-clip, exponentially weighted; and |value|, |mean|, |mean|.
-struct MeanSteps {
-  float clip, of_short, of_long;
+// One row into what is known of each metric's past; absent values leave it as it is. `reference_step` 0: the reference
+// stays.
+struct PastRow {
+  float* last;        // the row before
+  float* short_mean;  // over some 8 rows
+  float* long_mean;   // over some 40
+  float* reference;   // of the short mean, over a day or so
+  float* step;        // mean of |z - last| over some 24
 };
-void update_means(size_t n, const float* value, const MeanSteps& steps, float* short_mean, float* long_mean, float* now,
-                  float* of_short, float* of_long);
+// How it stands to that; NaN where nothing is known. Upwards; downwards is the same with the other sign.
+struct PastStatistics {
+  float *value, *mean, *jump, *short_shift, *long_shift, *variation;
+};
+void follow_past(size_t n, const float* z, float reference_step, const PastRow& past, const PastStatistics& to);
 
-// most = max(most, statistic > bound ? least + (statistic - bound) / beta : 0).
-void score_channel(size_t n, float least, const float* statistic, const float* bound, const float* inverse_beta,
-                   float* most);
+// How far z and the mean lie above `high` and below `low`; NaN where these are.
+void leave_range(size_t n, const float* z, const float* mean, const float* low, const float* high, float* above,
+                 float* below, float* mean_above, float* mean_below);
+
+// Means of w within +-12 over some 8 and some 40 rows; absent (NaN) leaves them.
+void follow_means(size_t n, const float* w, float* short_mean, float* long_mean);
+
+// low = min(low, z), high = max(high, z).
+void widen_range(size_t n, const float* z, float* low, float* high);
+
+// Values x sign beside their tails: block_most = max(block_most, x), nats = max(nats, x > bound ? base + (x - bound) /
+// beta : 0). NaN: nothing.
+void score_tail(size_t n, float sign, const float* value, const float* bound, const float* inverse_beta,
+                const float* base, float* block_most, float* nats);
 
 // y += x W for rows of 16 outputs at a time; y, of `stride` columns, a multiple of kOutputTile, holds each row's bias.
 // A row's sums run over the inputs in their order, whatever other rows there are.

@@ -4,13 +4,14 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <thread>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "measure/watch/growing_file.h"
-#include "measure/watch/http_get.h"
+#include "measure/watch/http_client.h"
 #include "measure/watch/line_splitter.h"
 #include "measure/watch/prometheus.h"
 
@@ -30,6 +31,18 @@ std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (size_t i = 0; i < std::min(names.size(), kMostListed); ++i) text += (i == 0 ? "" : ", ") + printable(names[i]);
   return text + (names.size() > kMostListed ? ", ..." : "");
+}
+
+// Of a file that is all there; 0: nobody knows.
+uint64_t lines_of(const std::string& path) {
+  std::error_code problem;
+  if (!std::filesystem::is_regular_file(path, problem)) return 0;
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> bytes(size_t{1} << 20);
+  uint64_t lines = 0;
+  while (file.read(bytes.data(), static_cast<std::streamsize>(bytes.size())) || file.gcount() > 0)
+    lines += static_cast<uint64_t>(std::count(bytes.data(), bytes.data() + file.gcount(), '\n'));
+  return lines;
 }
 
 class WatchRun {
@@ -54,6 +67,7 @@ class WatchRun {
     summary_.groups = watcher_.groups();
     summary_.warming_up = watcher_.warming_up();
     summary_.most_warm_up_rows = watcher_.most_warm_up_rows();
+    summary_.whole_warm_up = watcher_.whole_warm_up();
     return summary_;
   }
 
@@ -109,12 +123,14 @@ class WatchRun {
     if (Status timed = check_times(false); !timed) return timed;
     if (Status fits = watcher_.check_columns(request_.state); !fits) return fits;
     alerts_.clear();
+    if (request_.rows) request_.rows(watcher_.block());
     if (Status flushed = watcher_.flush(alerts_); !flushed) return flushed;
     for (const Alert& alert : alerts_) {
       summary_.alerts += alert.state == AlertState::kOpen && !alert.worse ? 1 : 0;
-      summary_.changes += alert.kind == AlertKind::kChange && !alert.returned ? 1 : 0;
+      summary_.changes += alert.kind == AlertKind::kChange ? 1 : 0;
       if (Status told = request_.alert(alert, watcher_.block().names()); !told) return told;
     }
+    if (request_.judged) request_.judged();
     return {};
   }
 
@@ -153,6 +169,9 @@ class WatchRun {
     auto file =
         GrowingFile::open(request_.input, request_.follow, watcher_.position.inode, watcher_.position.offset_bytes);
     if (!file) return file.error();
+    // Rows of several groups are not counted by group.
+    const bool is_whole = !request_.follow && request_.parser.group_column.empty();
+    if (const uint64_t rows = is_whole ? lines_of(request_.input) : 0; rows > 0) watcher_.set_stream_rows(rows);
     // From the beginning there is a header to read.
     if (file->offset_bytes() == 0) watcher_.position.header.clear();
     std::string bytes;
@@ -203,7 +222,7 @@ class WatchRun {
   }
 
   Status scrape() {
-    if (Status valid = check_url(request_.endpoint); !valid) return valid;
+    if (Status valid = check_url(request_.endpoint, "--prometheus"); !valid) return valid;
     PrometheusReader reader;
     uint64_t failures = 0;
     bool answered = false;
@@ -297,7 +316,7 @@ std::vector<std::string> summary_lines(const WatchSummary& summary, const Watche
                                                      std::to_string(summary.groups) + " groups are"
                                                : "it is";
     lines.push_back(who + " still learning: " + std::to_string(summary.most_warm_up_rows) + " of " +
-                    std::to_string(options.detector.warm_up_rows) + " rows (--warm-up)");
+                    std::to_string(summary.whole_warm_up) + " rows (--warm-up)");
   }
   return lines;
 }

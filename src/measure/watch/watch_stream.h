@@ -23,15 +23,18 @@ struct WatchRequest {
   std::string state;  // path; empty: none
   double save_every_s = 60;
 
+  // Rows as they come, before they are judged, where asked for.
+  std::function<void(const RowBlock&)> rows;
   // Each alert as it comes, with the names of the columns. A failure ends the stream with it.
   std::function<Status(const Alert&, const std::vector<std::string>&)> alert;
+  std::function<void()> judged;                  // the rows have been judged, and the alerts told; where asked for
   std::function<void(const std::string&)> note;  // what a person should know at once, once
   std::function<bool()> stop = [] { return false; };
 };
 
 struct WatchSummary {
   StreamCounts counts;
-  size_t columns = 0, groups = 0, warming_up = 0, most_warm_up_rows = 0;
+  size_t columns = 0, groups = 0, warming_up = 0, most_warm_up_rows = 0, whole_warm_up = 0;
   size_t late_columns = 0;                 // came after the warm-up: left out
   size_t text_columns = 0;                 // that had text and never a number: left out
   std::vector<std::string> text_names;     // of some of them

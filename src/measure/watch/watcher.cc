@@ -31,7 +31,7 @@ void archive_settings(Archive& archive, WatcherOptions& options) {
   auto steps = static_cast<uint64_t>(detector.training_steps);
   archive.values(detector.false_alarms_per_day, detector.season_s, detector.change_after_s, detector.refresh_s, warm_up,
                  hidden, latent, steps, detector.seed);
-  archive.value(detector.use_baseline);
+  archive.value(detector.use_past);
   archive.value(detector.use_joint);
   detector.warm_up_rows = warm_up;
   detector.hidden = hidden;
@@ -73,6 +73,7 @@ Status Watcher::flush(std::vector<Alert>& alerts) {
   }
   while (groups_.size() < block_.group_names().size()) {
     groups_.push_back({Detector(columns, options_.detector)});
+    if (warm_up_rows_ > 0) groups_.back().detector.set_warm_up(warm_up_rows_);
   }
   const size_t first_alert = alerts.size();
   const auto find = [&](size_t group_index, const double* time_s, const double* values, size_t stride,
@@ -125,6 +126,17 @@ size_t Watcher::most_warm_up_rows() const {
   size_t most = 0;
   for (const Group& group : groups_) most = std::max(most, group.detector.warm_up_rows());
   return most;
+}
+
+size_t Watcher::whole_warm_up() const {
+  size_t rows = 0;
+  for (const Group& group : groups_) rows = std::max(rows, group.detector.whole_warm_up());
+  return rows;
+}
+
+void Watcher::set_stream_rows(uint64_t rows) {
+  warm_up_rows_ = warm_up_of(rows);
+  for (Group& group : groups_) group.detector.set_warm_up(warm_up_rows_);
 }
 
 size_t Watcher::late_columns() const {
@@ -197,9 +209,7 @@ std::string Watcher::to_bytes() {
 }
 
 Result<Watcher> Watcher::from_bytes(std::string_view bytes, const WatcherOptions& options, const std::string& source) {
-  ByteFrame frame = open_frame(bytes, kMagic, Archive::kVersion);
-  if (frame.state == ByteFrame::State::kOtherVersion && frame.version > 0 && frame.version < Archive::kVersion)
-    frame = open_frame(bytes, kMagic, frame.version);
+  const ByteFrame frame = open_frame(bytes, kMagic, Archive::kVersion);
   switch (frame.state) {
     case ByteFrame::State::kGood:
       break;
@@ -207,13 +217,13 @@ Result<Watcher> Watcher::from_bytes(std::string_view bytes, const WatcherOptions
       return bad_state("this is no state of perfcast watch", source);
     case ByteFrame::State::kOtherVersion:
       return bad_state("the state is of version " + std::to_string(frame.version) + ", this perfcast reads " +
-                           std::to_string(Archive::kVersion) + " and older ones",
+                           std::to_string(Archive::kVersion),
                        source);
     case ByteFrame::State::kCorrupt:
       return bad_state("the state is corrupt: its checksum doesn't fit", source);
   }
   ByteReader in(frame.body);
-  Archive archive(in, frame.version);
+  Archive archive(in);
   WatcherOptions saved = options;
   archive_settings(archive, saved);
   ByteWriter ours;

@@ -42,6 +42,9 @@ class Watcher {
   // Of groups that are still learning: how many, and the rows that the fullest of them has.
   size_t warming_up() const;
   size_t most_warm_up_rows() const;
+  size_t whole_warm_up() const;
+  // How long the stream is, where that is known: a tenth of it is the warm-up, if the options don't say.
+  void set_stream_rows(uint64_t rows);
   // Columns that came when all groups had learnt: nobody watches them.
   size_t late_columns() const;
   // "#3 since 2026-11-25 10:00:00", with the group where there are several.
@@ -69,6 +72,7 @@ class Watcher {
   void take_clock(Group& group, double& time_s);
   void archive(Archive& archive);
 
+  size_t warm_up_rows_ = 0;     // 0: as the options say
   bool beyond_limits_ = false;  // more columns or groups were saved than are watched now
   WatcherOptions options_;
   RowBlock block_;
