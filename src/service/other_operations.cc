@@ -30,10 +30,17 @@ Result<Answer> run_audit(const Context& context, const Request& request, const W
     return usage_error("bad-usage", texts.empty() ? "nothing to audit" : "claims in words and as a document", "claims",
                        "claims, or text for claims in words");
   }
-  const auto file = claims != nullptr ? ai::parse_claims(compact_text(*claims), "claims")
-                                      : ai::claims_in_words(texts, **devices, **models);
-  if (!file) return file.error();
-  return Answer{compact_text(ai::audit_json(ai::audit_claims(*file, **devices, **models), file->source))};
+  ai::ClaimsFile file;
+  if (claims != nullptr) {
+    auto parsed = ai::parse_claims(compact_text(*claims), "claims");
+    if (!parsed) return parsed.error();
+    file = *std::move(parsed);
+  } else {
+    ai::ClaimsInWords found = ai::claims_in_words(texts, **devices, **models);
+    if (!found.unreadable.empty()) return found.unreadable.front();
+    file = std::move(found.file);
+  }
+  return Answer{compact_text(ai::audit_json(ai::audit_claims(file, **devices, **models), file.source))};
 }
 
 Result<Answer> run_advise(const Context& context, const Request& request, const Watch&) {
