@@ -55,6 +55,25 @@ EngineProfile borrowed(const EngineProfile& vllm, const char* name, const char* 
   return profile;
 }
 
+// Rules of its documentation: a step holds prompts or further tokens, prompts in chunks that grow with the memory, and
+// only steps without prompts are graphs.
+EngineProfile sglang(const EngineProfile& vllm) {
+  EngineProfile profile = borrowed(vllm, "sglang", "0.5.9");
+  profile.mixes_prompts = false;
+  profile.large_chunk_exceptions.clear();
+  profile.constants.graph_limit_tokens = 0;
+  return profile;
+}
+
+// Likewise: a step holds 8,192 tokens on any device, and only steps without prompts are graphs.
+EngineProfile tensorrt_llm(const EngineProfile& vllm) {
+  EngineProfile profile = borrowed(vllm, "tensorrt-llm", "1.x");
+  profile.large_chunk_exceptions.clear();
+  profile.constants.chunk_tokens = profile.constants.large_chunk_tokens;
+  profile.constants.graph_limit_tokens = 0;
+  return profile;
+}
+
 // Kernels are launched one by one, and the host waits for each token before it prepares the next.
 EngineProfile llama_cpp(const EngineProfile& vllm) {
   constexpr double kLaunch_us = 4;  // of one kernel, on a host of level 1
@@ -95,8 +114,7 @@ EngineBundle make_engine_bundle(const EngineEvaluation& evaluation, const HostLe
   EngineBundle bundle;
   bundle.card = card_of(evaluation);
   const EngineProfile& vllm = evaluation.profile;
-  bundle.engines = {vllm, borrowed(vllm, "sglang", "0.5.9"), borrowed(vllm, "tensorrt-llm", "1.x"), llama_cpp(vllm),
-                    kernels_only(vllm)};
+  bundle.engines = {vllm, sglang(vllm), tensorrt_llm(vllm), llama_cpp(vllm), kernels_only(vllm)};
   bundle.hosts = hosts;
   return bundle;
 }

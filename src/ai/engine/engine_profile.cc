@@ -87,6 +87,7 @@ const std::vector<EngineConstant>& engine_constants() {
       {"prompt_token_us", &C::prompt_token_us, 0, 1e5},
       {"eager_step_ms", &C::eager_step_ms, 0, 1e5},
       {"eager_layer_ms", &C::eager_layer_ms, 0, 1e4},
+      {"eager_kernel_us", &C::eager_kernel_us, 0, 1e5, true},
       {"eager_several_ratio", &C::eager_several_ratio, 0, 100},
       {"operand_feed_loss", &C::operand_feed_loss, 0, 10},
       {"flops_per_j", &C::flops_per_j, 0, 1e15},
@@ -100,6 +101,7 @@ const std::vector<EngineConstant>& engine_constants() {
       {"expert_layer_fused_cycles", &C::expert_layer_fused_cycles, 0, 1e9, true},
       {"expert_rate_share", &C::expert_rate_share, 0.001, 1, true},
       {"narrow_expert_rate_share", &C::narrow_expert_rate_share, 0.001, 1, true},
+      {"four_bit_expert_rate_share", &C::four_bit_expert_rate_share, 0.001, 1, true},
       {"graph_limit_tokens", &C::graph_limit_tokens, 0, 1e9},
       {"chunk_tokens", &C::chunk_tokens, 1, 1e9},
       {"large_chunk_tokens", &C::large_chunk_tokens, 1, 1e9},
@@ -127,6 +129,7 @@ Json to_json(const EngineProfile& profile) {
                {"models", profile.models},
                {"devices", profile.devices},
                {"overlaps_host", profile.overlaps_host},
+               {"mixes_prompts", profile.mixes_prompts},
                {"unsplit_generations", profile.unsplit_generations},
                {"large_chunk_exceptions", profile.large_chunk_exceptions}};
   Json constants = Json::object(), spread = Json::object();
@@ -160,6 +163,7 @@ Result<EngineProfile> engine_profile_from(const Json& json, const std::string& p
   profile.models = in.strings("models", 10 * kMostNames);
   profile.devices = in.strings("devices", 10 * kMostNames);
   profile.overlaps_host = in.boolean("overlaps_host");
+  profile.mixes_prompts = in.optional_boolean("mixes_prompts").value_or(true);  // older files lack it
   profile.unsplit_generations = in.strings("unsplit_generations", kMostNames);
   profile.large_chunk_exceptions = in.strings("large_chunk_exceptions", kMostNames);
   const Json* constants = in.require_object("constants");

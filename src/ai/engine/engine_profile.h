@@ -49,6 +49,7 @@ struct EngineConstants {
   double prompt_token_us = 0;            // tokeniser and copies, for each token of the prompt
   double eager_step_ms = 0;              // launching a step without a graph
   double eager_layer_ms = 0;             // ... for each layer
+  double eager_kernel_us = 0;            // ... for each kernel of a layer that a dense one in 16 bits doesn't have
   double eager_several_ratio = 1;        // ... times this where several devices share the model
   double operand_feed_loss = 0;          // of the peak, per 1,024 FLOP that a multiprocessor does in a cycle
   double flops_per_j = 0;                // that the board's power feeds, at 4 nm; 0: power limits nothing
@@ -63,6 +64,7 @@ struct EngineConstants {
   double expert_layer_fused_cycles = 10000;  // ... where one kernel does it all: Blackwell in data centres
   double expert_rate_share = 0.5;            // of the rate of products with all tokens, that those with an expert's get
   double narrow_expert_rate_share = 0.3;     // ... in fp8
+  double four_bit_expert_rate_share = 0.4;   // ... in 4 bits, of the rate that products have in them
   double graph_limit_tokens = 512;           // steps up to so many tokens are graphs
   double chunk_tokens = 2048;                // of a prompt that are processed at once
   double large_chunk_tokens = 8192;          // ... where memory is at least large_memory_bytes, but for A100
@@ -92,6 +94,7 @@ struct EngineProfile {
   std::vector<std::string> models;   // that were measured, as perfcast names them
   std::vector<std::string> devices;  // likewise
   bool overlaps_host = true;         // the host prepares a step while the device works: the longer counts, else the sum
+  bool mixes_prompts = true;         // a step holds chunks of prompts beside further tokens; else they take turns
   std::vector<std::string> unsplit_generations;     // of devices whose decode attention may stay on one multiprocessor
   std::vector<std::string> large_chunk_exceptions;  // parts of names of devices that keep chunk_tokens: "a100"
   EngineConstants constants;

@@ -20,13 +20,29 @@ constexpr double kFeedUnitFlops = 1024, kPowerProcessNm = 4;
 constexpr double kLeastLaunchLevel = 0.5;
 constexpr int64_t kMostChunks = 64;  // that are timed one by one
 
+// Blackwell in data centres does so much more for a joule than Hopper, by the rates of large products in 16 bits that
+// were measured alone (AIConfigurator's database: 1,688 and 840 TFLOP/s in nine of ten, at 1,000 and 700 W).
+constexpr double kBlackwellPerJoule = 1.4;
+constexpr double kHalfPrecisionBytes = 2;
+
 double real(int64_t value) { return static_cast<double>(value); }
 
-// Dense peak of products with weights: the precision of activations, or the next wider one that the device has.
+bool is_data_centre_blackwell(const DeviceFacts& device) {
+  return has_self_feeding_matrix_units(device) && device.generation.starts_with("blackwell");
+}
+
+bool has_4_bit_products(const DeviceFacts& device, const EngineRequest& request) {
+  return request.products_in_4_bits && is_data_centre_blackwell(device);
+}
+
+// Dense peak of products with weights: the precision of activations, or the next wider one that the device has. Units
+// for 4 bits, on Blackwell, do twice what those for 8 bits do.
 double product_peak(const DeviceFacts& device, const EngineRequest& request) {
   switch (request.activations) {
     case Precision::kFp8:
-      if (device.peak(MathMode::kFp8) > 0) return device.peak(MathMode::kFp8);
+      if (device.peak(MathMode::kFp8) > 0) {
+        return (has_4_bit_products(device, request) ? 2 : 1) * device.peak(MathMode::kFp8);
+      }
       break;
     case Precision::kInt8:
       if (device.peak(MathMode::kInt8) > 0) return device.peak(MathMode::kInt8);
@@ -55,9 +71,8 @@ double kernels_of(const EngineProfile& profile, const EngineWork& work) {
 // it (AIConfigurator's database, 1 and 2 tokens, by format).
 double layer_cycles(const EngineProfile& profile, const EngineWork& work, const DeviceFacts& device) {
   const EngineConstants& c = profile.constants;
-  const bool fused = has_self_feeding_matrix_units(device) && device.generation.starts_with("blackwell");
   return c.kernel_cycles * kernels_of(profile, work) +
-         work.expert_layers * (fused ? c.expert_layer_fused_cycles : c.expert_layer_cycles);
+         work.expert_layers * (is_data_centre_blackwell(device) ? c.expert_layer_fused_cycles : c.expert_layer_cycles);
 }
 
 bool is_unsplit_generation(const EngineProfile& profile, const DeviceFacts& device) {
@@ -102,11 +117,12 @@ double sent_bytes_per_s(const EngineProfile& profile, const DeviceFacts& device,
   return c.pcie_bandwidth_share * (host.pcie_bytes_per_s < own ? host.pcie_bytes_per_s : own);
 }
 
-// Bytes that one device sends in all all-reduces of a step of `tokens` tokens.
+// Bytes that one device sends in all all-reduces of a step of `tokens` tokens. Sums stay in 16 bits where products take
+// fewer.
 double all_reduce_bytes(const EngineWork& work, double tokens) {
   const double devices = real(work.request.tensor_parallel);
-  return 2 * work.layers * tokens * work.hidden * bytes_per_value(work.request.activations) * 2 * (devices - 1) /
-         devices;
+  const double bytes = std::max(kHalfPrecisionBytes, bytes_per_value(work.request.activations));
+  return 2 * work.layers * tokens * work.hidden * bytes * 2 * (devices - 1) / devices;
 }
 
 // Of one token: two in each layer and one of the embedding. The engine's own kernel serves two devices, or an even
@@ -147,12 +163,14 @@ ExpertShare share_experts(const EngineWork& work, double own, double shared) {
 
 // Of so many tokens, with those of experts at what the rate of other products does in their time: experts have few
 // tokens each, and their kernels reach 10 to 45% of the peak with thousands of tokens (AIConfigurator's database).
-double product_flops(const EngineConstants& c, const EngineWork& work, double tokens, const ExpertShare& share,
-                     double fill_values) {
+double product_flops(const EngineConstants& c, const EngineWork& work, const DeviceFacts& device, double tokens,
+                     const ExpertShare& share, double fill_values) {
   const double dense = work.product_flops + fill_values * work.product_fill_flops;
   if (!(work.expert_flops > 0)) return tokens * dense;
   const bool narrow = work.request.activations == Precision::kFp8 || work.request.activations == Precision::kInt8;
-  const double rate_share = narrow ? c.narrow_expert_rate_share : c.expert_rate_share;
+  const double rate_share = has_4_bit_products(device, work.request) ? c.four_bit_expert_rate_share
+                            : narrow                                 ? c.narrow_expert_rate_share
+                                                                     : c.expert_rate_share;
   const double fill = fill_values * work.expert_fill_flops;
   return tokens * (dense - work.expert_flops - fill) + share.tokens * (work.expert_flops / rate_share + fill);
 }
@@ -179,7 +197,8 @@ double product_rate(const EngineConstants& c, const DeviceFacts& device, double 
   if (c.flops_per_j > 0 && device.power_w > 0 && device.process_nm > 0) {
     // Narrower numbers do in proportion more for the same power.
     const double narrower = std::max(1.0, peak / half_peak(device));
-    rate = std::min(rate, narrower * c.flops_per_j * device.power_w * std::sqrt(kPowerProcessNm / device.process_nm));
+    const double per_joule = (is_data_centre_blackwell(device) ? kBlackwellPerJoule : 1) * c.flops_per_j;
+    rate = std::min(rate, narrower * per_joule * device.power_w * std::sqrt(kPowerProcessNm / device.process_nm));
   }
   return rate;
 }
@@ -215,7 +234,7 @@ class PrefillTimer {
   double device_s(const PromptChunk& chunk) const {
     const double bandwidth = c_.weight_bandwidth_share * device_.memory_bytes_per_s;
     const ExpertShare share = share_experts(work_, chunk.tokens, chunk.shared_tokens);
-    const double products_s = product_flops(c_, work_, chunk.tokens, share, c_.tile_fill_values) / rate_;
+    const double products_s = product_flops(c_, work_, device_, chunk.tokens, share, c_.tile_fill_values) / rate_;
     const double weights_s = work_.weight_bytes(share.all) / bandwidth;
     const double p = c_.overlap_exponent;
     const double longer = std::max(products_s, weights_s), shorter = std::min(products_s, weights_s);
@@ -232,8 +251,9 @@ class PrefillTimer {
   double launch_s(double tokens) const {
     double seconds = c_.host_kernel_us * kMicro * kernels_of(profile_, work_);
     if (tokens > c_.graph_limit_tokens) {
-      seconds += (c_.eager_step_ms + c_.eager_layer_ms * work_.layers) * kMilli *
-                 (is_several(work_) ? c_.eager_several_ratio : 1);
+      const double layer_s = c_.eager_layer_ms * kMilli + c_.eager_kernel_us * kMicro * work_.special_kernels_per_layer;
+      seconds +=
+          (c_.eager_step_ms * kMilli + layer_s * work_.layers) * (is_several(work_) ? c_.eager_several_ratio : 1);
     }
     return seconds / std::max(host_.level, kLeastLaunchLevel);
   }
@@ -281,7 +301,7 @@ EngineTokenTime token_time(const EngineProfile& profile, const EngineWork& work,
   const double read_s =
       (work.weight_bytes(share.all) + work.head_bytes) / (c.weight_bandwidth_share * device.memory_bytes_per_s) +
       work.state_bytes * tokens / (c.cache_bandwidth_share * device.memory_bytes_per_s);
-  const double flops = product_flops(c, work, tokens, share, 0) + tokens * work.head_flops;
+  const double flops = product_flops(c, work, device, tokens, share, 0) + tokens * work.head_flops;
   time.weights_s = std::max(read_s, flops / product_rate(c, device, product_peak(device, work.request)));
   time.kernels_s = (c.step_cycles + layer_cycles(profile, work, device) +
                     (work.request.sampler.truncates ? c.sampler_truncation_cycles : 0)) /

@@ -49,6 +49,7 @@ struct EngineRequest {
   int64_t pipeline_stages = 1;  // groups of tensor_parallel devices that hold a part of the layers each
   Precision weights = Precision::kBf16, activations = Precision::kBf16, kv = Precision::kBf16;
   std::optional<double> weight_bits_per_value;
+  bool products_in_4_bits = false;  // set by engine_work(): weights are stored so that units for 4 bits take them
   SamplerDefaults sampler;
 };
 
@@ -70,6 +71,7 @@ struct EngineWork {
   EngineRequest request;
   double layers = 0;
   double kernels_per_layer = 0;  // beside EngineConstants::layer_kernels: norms, what experts, latents and fp8 add
+  double special_kernels_per_layer = 0;  // of them, what experts, latents and fp8 add
   double expert_layers = 0;
   double dense_bytes = 0;   // weights of all layers but their routed experts
   double expert_bytes = 0;  // of all routed experts of all layers, on one of expert_ranks

@@ -113,6 +113,14 @@ TEST(EngineToken, AllReduces) {
   EXPECT_NEAR(all_reduce_s(16, kUnknown), 21 * 20e-6, 1e-12);
   EXPECT_NEAR(all_reduce_s(4, 2), 21 * 40e-6, 1e-12);  // bridges join pairs alone: PCI Express
   EXPECT_NEAR(all_reduce_s(2, 2), 21 * 10e-6, 1e-12);
+  // Sums are of 16 bits where products take 8: of a second token, 20 times 1,024 values.
+  EngineWork narrow = work();
+  narrow.request.tensor_parallel = 2;
+  narrow.request.activations = Precision::kFp8;
+  const auto token_s = [&](double decodes) {
+    return engine_step_s(profile(), narrow, device(), host(1000), {.decodes = decodes});
+  };
+  EXPECT_NEAR(token_s(3) - token_s(2), 20 * 1024 * 2 / (0.5 * 2e11), 1e-9);
 }
 
 TEST(EngineFirst, PartsByHand) {
@@ -136,6 +144,39 @@ TEST(EngineFirst, ShortPromptsAreGraphs) {
   EXPECT_EQ(forecast_of(asked).first.launch_s, 0);
   asked.request.prompt_tokens = 513;
   EXPECT_GT(forecast_of(asked).first.launch_s, 5e-3);
+}
+
+// Ten layers of three kernels that a dense model doesn't have, 100 us each.
+TEST(EngineFirst, SpecialKernelsAreLaunchedOneByOne) {
+  EngineProfile engine = profile();
+  EngineWork asked = work();
+  asked.special_kernels_per_layer = 3;
+  const double without_s = forecast_of(asked).first.launch_s;
+  engine.constants.eager_kernel_us = 100;
+  EXPECT_NEAR(forecast_of(asked, device(), host(), engine).first.launch_s - without_s, 3e-3, 1e-12);
+}
+
+// Blackwell in data centres has units for 4 bits, and does more for a joule than Hopper.
+TEST(EngineFirst, ProductsOnBlackwell) {
+  EngineProfile engine = profile();
+  EngineWork asked = work();
+  asked.request.activations = Precision::kFp8;
+  DeviceFacts hopper = device();
+  hopper.peak_flops[static_cast<size_t>(MathMode::kHalf)] = 4e14;
+  hopper.peak_flops[static_cast<size_t>(MathMode::kFp8)] = 8e14;
+  DeviceFacts blackwell = hopper;
+  blackwell.generation = "blackwell";
+  const auto prefill_s = [&](const DeviceFacts& on) { return forecast_of(asked, on, host(), engine).first.prefill_s; };
+  const double in_8_bits_s = prefill_s(blackwell), on_hopper_s = prefill_s(hopper);
+  asked.request.products_in_4_bits = true;
+  EXPECT_NEAR(in_8_bits_s - prefill_s(blackwell), 900 * 1.056e9 / 8e14 / 2, 1e-12);
+  EXPECT_EQ(prefill_s(hopper), on_hopper_s);
+  asked.request = work().request;
+  engine.constants.flops_per_j = 1e11;
+  hopper.power_w = blackwell.power_w = 100;
+  hopper.process_nm = blackwell.process_nm = 4;
+  const double limited_s = 900 * 1.056e9 / 1e13 + 10 * 4096.0 * 900 * 900 / 2 / (0.5 * 1.2 * 1e13);
+  EXPECT_NEAR(prefill_s(hopper) - prefill_s(blackwell), limited_s * (1 - 1 / 1.4), 1e-12);
 }
 
 TEST(EngineFirst, ProductsAndWeightsOverlapByTheExponent) {

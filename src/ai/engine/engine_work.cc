@@ -15,8 +15,16 @@ namespace {
 constexpr int64_t kMostRequestTokens = int64_t{1} << 30;
 // Kernels of a layer that dense models lack: router, choice, order, sum of experts; norms and products of the latents.
 // Nobody measured these under an engine. Alone, the module of latents takes some 17 kernels' time on a B200 (74,000
-// cycles, AIConfigurator's database), and 4 more in fp8, whose values are scaled before each product of a layer.
+// cycles, AIConfigurator's database), and 4 more in fp8, whose values are scaled before each product of a layer: 2
+// where attention stays in 16 bits.
 constexpr double kExpertKernels = 5, kLatentKernels = 11, kScalingKernels = 4;
+
+double scaling_kernels(const LlmConfig& config, const EngineRequest& request) {
+  constexpr double kWholeBits = 16;
+  if (request.activations != Precision::kFp8) return 0;
+  const bool whole_attention = config.stored_bits && config.stored_bits->attention >= kWholeBits;
+  return whole_attention ? kScalingKernels / 2 : kScalingKernels;
+}
 
 // Values of its hidden size that a token's visit to an expert reads and writes: gathered, computed, summed.
 constexpr double kGatheredValues = 3.5;
@@ -201,16 +209,16 @@ Result<EngineWork> engine_work(const LlmConfig& config, const EngineRequest& req
   work.resident_bytes = totals->weight_bytes;
   work.model = config.name;
   work.request = request;
+  work.request.products_in_4_bits = config.stored_weight_name == "nvfp4" && request.activations == Precision::kFp8;
   work.unmeasured = unmeasured_of(config, request);
   work.layers = amount(config.layers);
   work.hidden = amount(config.hidden);
   work.vocabulary = amount(config.vocab);
   work.experts = amount(config.moe.experts);
   work.active_experts = amount(config.moe.active_experts);
-  work.kernels_per_layer = amount(config.norms_per_layer) + (config.qk_norm ? 1 : 0) +
-                           (config.has_mla() ? kLatentKernels : 0) +
-                           (request.activations == Precision::kFp8 ? kScalingKernels : 0) +
-                           kExpertKernels * amount(config.moe.moe_layers) / work.layers;
+  work.special_kernels_per_layer = (config.has_mla() ? kLatentKernels : 0) + scaling_kernels(config, request) +
+                                   kExpertKernels * amount(config.moe.moe_layers) / work.layers;
+  work.kernels_per_layer = amount(config.norms_per_layer) + (config.qk_norm ? 1 : 0) + work.special_kernels_per_layer;
   work.expert_layers = amount(config.moe.moe_layers);
   add_products(graph, config, work);
   const double elsewhere = work.expert_bytes * (1 - 1 / amount(request.expert_ranks));

@@ -2,6 +2,7 @@
 
 #include "ai/engine/engine_step.h"
 #include "ai/llm/model_catalogue.h"
+#include "ai/llm/stored_format.h"
 
 namespace perfcast::ai {
 namespace {
@@ -69,6 +70,24 @@ TEST(EngineWork, NarrowValuesAreScaled) {
 
 TEST(EngineWork, LatentsHaveKernelsOfTheirOwn) {
   EXPECT_EQ(work_of("deepseek-v2-lite").kernels_per_layer, 2 + 11 + 5 * 26.0 / 27);
+}
+
+// nvfp4 keeps attention in 16 bits: only two products of a layer have their values scaled.
+TEST(EngineWork, ProductsInFourBits) {
+  LlmConfig config = *built_in_model("deepseek-v3");
+  EngineRequest request;
+  request.prompt_tokens = 100;
+  request.activations = Precision::kFp8;
+  const auto in_8_bits = engine_work(config, request);
+  ASSERT_TRUE(in_8_bits) << to_text(in_8_bits.error());
+  EXPECT_FALSE(in_8_bits->request.products_in_4_bits);
+  EXPECT_DOUBLE_EQ(in_8_bits->special_kernels_per_layer, 11 + 4 + 5 * 58.0 / 61);
+  config.stored_precision = Precision::kBf16;
+  store_quantised({.name = "nvfp4", .bits = 4.5, .activations = Precision::kFp8, .kept_attention = 1}, config);
+  const auto in_4_bits = engine_work(config, request);
+  ASSERT_TRUE(in_4_bits);
+  EXPECT_TRUE(in_4_bits->request.products_in_4_bits);
+  EXPECT_DOUBLE_EQ(in_4_bits->special_kernels_per_layer, 11 + 2 + 5 * 58.0 / 61);
 }
 
 TEST(EngineWork, RanksHoldAPartOfTheExpertsAndStagesOfTheLayers) {

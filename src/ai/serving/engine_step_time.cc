@@ -76,6 +76,7 @@ Result<EngineLimits> default_limits(const EngineProfile& profile, const EngineWo
   const double each = cache_bytes_of(work);
   EngineLimits limits;
   limits.schedules_ahead = profile.overlaps_host;
+  limits.prompts_apart = !profile.mixes_prompts;
   limits.step_tokens = static_cast<int64_t>(chunk_tokens(profile, device));
   limits.max_sequences = std::min(limits.max_sequences, limits.step_tokens);
   // A model without a cache (state-space layers alone) is bound by its sequences.

@@ -260,7 +260,8 @@ bool Replica::take_beside_reserve(int64_t blocks) {
 }
 
 void Replica::let_in_all(double now_s, int64_t budget) {
-  while (budget > 0 && !waiting_.empty() && running_ < limits_.max_sequences && let_in(now_s, budget)) {
+  while (budget > 0 && !holds_prompts_ && !waiting_.empty() && running_ < limits_.max_sequences &&
+         let_in(now_s, budget)) {
   }
 }
 
@@ -296,14 +297,16 @@ const StepBatch& Replica::choose_step(double now_s) {
   if (each > 1) {
     advance_ = static_cast<int64_t>(std::floor((whole_steps_ + 1) * limits_.tokens_per_step() - advanced_ + kRounding));
   }
-  if (limits_.chunked_prefill) {
+  if (limits_.chunked_prefill && !limits_.prompts_apart) {
     const bool is_calm = has_decode_blocks();
     int64_t budget = limits_.step_tokens - each * decodes_;
     continue_prompts(budget);
     if (is_calm) let_in_all(now_s, budget);
     batch_decodes_ = decodes_ > 0;
   } else {
-    let_in_all(now_s, limits_.step_tokens);
+    int64_t budget = limits_.step_tokens;
+    continue_prompts(budget);
+    let_in_all(now_s, budget);
     batch_decodes_ = batch_.prefills == 0;
     if (batch_decodes_) has_decode_blocks();
   }

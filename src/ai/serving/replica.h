@@ -8,7 +8,8 @@
 //   - A prompt is let in when the cache has room for all of it, and takes that room at once. Beside sequences that run,
 //     a reserve of the cache must stay free: those that generate grow into it.
 //   - With chunked prefill, a prompt takes what is left of the step. Without, prompts have steps of their own, which
-//     come first, and sequences that generate stand still meanwhile.
+//     come first, and sequences that generate stand still meanwhile. With prompts apart, they have such steps and are
+//     cut into chunks all the same, as SGLang's are.
 //   - An engine that overlaps its host with its device chooses a step while the one before it runs. Requests that come
 //     meanwhile wait for the step after it.
 //   - A token that needs a block where none is left throws out the sequence that was let in last: it waits again, first
@@ -48,6 +49,7 @@ struct EngineLimits {
   int64_t context_tokens = 0;      // the longest prompt with its output; 0: what the cache holds
   double cache_reserve_share = 0;  // of the cache, in whole blocks, rounded down
   bool chunked_prefill = true;
+  bool prompts_apart = false;  // prompts have steps of their own, chunked or not
   bool prefix_cache = true;
   bool schedules_ahead = false;  // a step is chosen when the one before it begins: later requests wait for the next one
   int64_t receive_steps = 1;     // new requests are looked for every so many steps, while any run
@@ -100,6 +102,9 @@ class Replica {
 
   // Prompts alone: a request with further tokens leaves with its first one (handed_over()).
   void serve_prompts_alone() { prompts_alone_ = true; }
+
+  // Those that wait are not let in by the next step.
+  void hold_prompts(bool hold) { holds_prompts_ = hold; }
 
   // Whether the engine can ever hold it.
   bool fits(int32_t request) const;
@@ -210,7 +215,7 @@ class Replica {
   double decode_context_ = 0;              // keys in the cache of those that generate
   std::vector<int64_t> growing_;           // sequences that need a block, by decode_step_ modulo the block's tokens
 
-  bool prompts_alone_ = false;
+  bool prompts_alone_ = false, holds_prompts_ = false;
   std::vector<int32_t> handed_over_;
   StepBatch batch_;
   bool batch_decodes_ = false;

@@ -39,6 +39,9 @@ Status check(const ServingTrace& trace, const ServeOptions& options) {
     return bad_option("pipeline_parallel", std::to_string(options.pipeline_parallel),
                       "1 beside engines that share experts (data_parallel)");
   }
+  if (options.balance_steps < 0) {
+    return bad_option("balance_steps", std::to_string(options.balance_steps), "at least 0");
+  }
   if (options.prefill_replicas < 0) {
     return bad_option("prefill_replicas", std::to_string(options.prefill_replicas), "at least 1");
   }
@@ -103,6 +106,7 @@ class Service {
     is_busy_.assign(engines_.size(), false);
     is_in_step_.assign(engines_.size(), false);
     awaits_stage_.assign(engines_.size(), false);
+    held_steps_.assign(engines_.size(), 0);
     for (size_t i = 0; i < requests; ++i) {
       const ServingRequest& request = trace.requests[i];
       if (request.after >= 0) {
@@ -291,10 +295,28 @@ class Service {
     to_begin_.clear();
   }
 
+  // Of engines that step together: whether those with prompts wait for the others to have some. Where nothing runs,
+  // none waits.
+  bool holds_prompts(size_t first) {
+    if (options_.balance_steps == 0) return false;
+    size_t with_prompts = 0;
+    bool any_runs = false;
+    for (size_t i = first; i < first + lanes_; ++i) {
+      with_prompts += engines_[i].waiting() > 0 ? 1 : 0;
+      any_runs = any_runs || engines_[i].running() > 0;
+    }
+    const bool holds =
+        any_runs && with_prompts > 0 && with_prompts < lanes_ && held_steps_[first] < options_.balance_steps;
+    held_steps_[first] = holds ? held_steps_[first] + 1 : 0;
+    return holds;
+  }
+
   // How long the slowest takes.
   double begin_together(size_t first, double now_s) {
     double shared_tokens = 0, longest_s = 0;
+    const bool holds = holds_prompts(first);
     for (size_t i = first; i < first + lanes_; ++i) {
+      engines_[i].hold_prompts(holds);
       is_in_step_[i] = !engines_[i].is_idle();
       if (is_in_step_[i]) shared_tokens += engines_[i].choose_step(now_s).tokens();
     }
@@ -419,6 +441,7 @@ class Service {
   std::vector<bool> is_busy_;                    // of engines that step by themselves, or first ones: a step is planned
   std::vector<bool> is_in_step_;                 // and under way
   std::vector<bool> awaits_stage_;               // or planned for when a pipeline's first stage is free
+  std::vector<int64_t> held_steps_;              // of first ones: since their prompts began to wait for the others'
   std::vector<size_t> to_begin_;                 // engines whose step begins now
   std::vector<double> stage_free_s_;             // of pipelines, as many as engines
   std::vector<double> link_free_s_;              // of engines for prompts alone; of stages, the first one's

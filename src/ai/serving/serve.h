@@ -42,7 +42,10 @@ struct ServeOptions {
       0;  // of an open loop: further requests wait at their client, and are sent when one has ended
   FrontEndTime front_end;
   int64_t data_parallel = 1, pipeline_parallel = 1;  // not both above 1
-  double hop_s = 0, hop_token_s = 0;                 // from a stage to the next one: of a step, of each of its tokens
+  // Engines that share experts let prompts in together: one that has a prompt waits until all have, for so many steps
+  // at the most. 0: each lets it in at once.
+  int64_t balance_steps = 0;
+  double hop_s = 0, hop_token_s = 0;  // from a stage to the next one: of a step, of each of its tokens
   int64_t prefill_replicas = 0;
   double transfer_s = 0, transfer_token_s = 0;  // of keys to a replica for answers: of a request, of each prompt token
   double idle_w = kUnknown;                     // of an engine between steps; its steps draw BatchTime::joules()

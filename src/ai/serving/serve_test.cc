@@ -123,6 +123,20 @@ TEST(Serve, WithoutChunksPromptsGoFirstAndTheOthersStandStill) {
   EXPECT_NEAR(all.counts.gaps.quantile(1), 0.042, 0.0005);
 }
 
+TEST(Serve, PromptsApartAreCutIntoStepsOfTheirOwn) {
+  ServeOptions options = options_of();
+  options.limits.prompts_apart = true;
+  options.limits.step_tokens = 100;
+  options.limits.max_sequences = 100;
+  const ServeRun all = run(trace_of({{.arrival_s = 0, .prompt_tokens = 100, .output_tokens = 10},
+                                     {.arrival_s = 0.025, .prompt_tokens = 250, .output_tokens = 2}}),
+                           options);
+  // From 31 ms on, chunks of 100, 100 and 50 tokens; then a token of both.
+  EXPECT_NEAR(all.outcomes[1].first_token_s, 0.031 + 0.055, 1e-12);
+  EXPECT_NEAR(all.outcomes[1].last_token_s, 0.086 + 0.012, 1e-12);
+  EXPECT_NEAR(all.outcomes[0].last_token_s, 0.098 + 7 * 0.011, 1e-12);
+}
+
 TEST(Serve, WhereTheCacheIsFullTheLastOneWaitsAndComputesAnew) {
   ServeOptions options = options_of(16);
   options.limits.block_tokens = 4;
@@ -341,6 +355,24 @@ TEST(ServeShape, EnginesThatShareExpertsStepTogether) {
   EXPECT_NEAR(shared.outcomes[0].last_token_s, 0.522 + 0.011, 1e-12);
 }
 
+TEST(ServeShape, EnginesThatShareExpertsLetPromptsInTogether) {
+  ServeOptions options = options_of();
+  options.data_parallel = 2;
+  options.balance_steps = 3;
+  std::vector<ServingRequest> requests = {{.prompt_tokens = 100, .output_tokens = 10},
+                                          {.prompt_tokens = 100, .output_tokens = 2},
+                                          {.arrival_s = 0.025, .prompt_tokens = 100, .output_tokens = 1}};
+  // Both prompts take 20 ms, a token of both 11. The third request's prompt waits for three steps, then goes alone.
+  ServeRun all = run(trace_of(requests), options);
+  EXPECT_NEAR(all.outcomes[2].scheduled_s, 0.031 + 3 * 0.011, 1e-12);
+  EXPECT_NEAR(all.outcomes[2].first_token_s, 0.064 + 0.021, 1e-12);  // beside a token of the first
+  // The fourth request's comes before.
+  requests.push_back({.arrival_s = 0.040, .prompt_tokens = 100, .output_tokens = 1});
+  all = run(trace_of(requests), options);
+  EXPECT_NEAR(all.outcomes[2].scheduled_s, 0.042, 1e-12);
+  EXPECT_NEAR(all.outcomes[3].scheduled_s, 0.042, 1e-12);
+}
+
 TEST(ServeShape, StepsOfAPipelineFollowEachOther) {
   ServeOptions options = options_of();
   options.pipeline_parallel = 2;
@@ -467,6 +499,7 @@ TEST(ServeShape, SaysWhichShapesThereAreNot) {
   EXPECT_EQ(where_of([](ServeOptions& options) { options.data_parallel = options.pipeline_parallel = 2; }),
             "pipeline_parallel");
   EXPECT_EQ(where_of([](ServeOptions& options) { options.prefill_replicas = -1; }), "prefill_replicas");
+  EXPECT_EQ(where_of([](ServeOptions& options) { options.balance_steps = -1; }), "balance_steps");
   EXPECT_EQ(where_of([](ServeOptions& options) { options.most_in_flight = -1; }), "most_in_flight");
   EXPECT_EQ(where_of([](ServeOptions& options) { options.limits.acceptance = 1.5; }), "acceptance");
   EXPECT_EQ(where_of([](ServeOptions& options) { options.limits.draft_tokens = 8; }), "step_tokens");

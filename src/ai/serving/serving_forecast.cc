@@ -124,6 +124,7 @@ class ServingForecaster {
     const bool shares = request_.config.has_moe();
     options.data_parallel = shares ? request_.data_parallel : 1;
     const int64_t apart = shares ? 1 : request_.data_parallel;
+    options.balance_steps = request_.balance_steps;
     options.replicas = apart * request_.replicas;
     options.prefill_replicas = apart * request_.prefill_replicas;
     if (request_.pipeline_parallel > 1) {
@@ -147,6 +148,7 @@ class ServingForecaster {
       if (!request_.cache_tokens || limits.error().code != "unknown-fact") return limits;
       EngineLimits known;
       known.schedules_ahead = request_.profile->overlaps_host;
+      known.prompts_apart = !request_.profile->mixes_prompts;
       known.step_tokens = static_cast<int64_t>(chunk_tokens(*request_.profile, facts));
       limits = known;
     }
@@ -195,6 +197,10 @@ Status check_parallel(const ServingRequestFor& request) {
   if (request.data_parallel > 1 && request.pipeline_parallel > 1) {
     return usage_error("bad-usage", "several engines of several stages in a replica", "pipeline_parallel",
                        "data parallel or pipeline parallel alone, and tensor parallel beside it");
+  }
+  if (request.balance_steps > 0 && (request.data_parallel == 1 || !request.config.has_moe())) {
+    return usage_error("bad-usage", "no engines of a replica share experts, so none waits for another", "balance_steps",
+                       "a mixture of experts, and data parallel with it");
   }
   if (request.expert_parallel && !request.config.has_moe()) {
     return usage_error("bad-usage", printable(request.config.name) + " has no experts", "expert_parallel",

@@ -46,6 +46,7 @@ struct ServingRequestFor {
   int64_t receive_steps = 1;  // as EngineLimits has it
   int64_t replicas = 1;
   int64_t data_parallel = 1, pipeline_parallel = 1;  // engines, stages of a replica
+  int64_t balance_steps = 0;                         // as ServeOptions has it
   bool expert_parallel = false;                      // each device holds whole experts, and not a part of each
   int64_t prefill_replicas = 0;                      // for prompts alone
   double transfer_bytes_per_s = kUnknown;            // of keys from there; by default the device's way to its host

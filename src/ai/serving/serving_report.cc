@@ -177,10 +177,11 @@ std::string load_line(const ServingRow& row) {
 
 std::string limits_line(const EngineLimits& limits) {
   return fmt::format(
-      "each engine: {} sequences and {} tokens a step at the most, a cache of {} tokens{}{}{}{}\n",
+      "each engine: {} sequences and {} tokens a step at the most, a cache of {} tokens{}{}{}{}{}\n",
       limits.max_sequences, limits.step_tokens, limits.cache_tokens,
       limits.cache_reserve_share > 0 ? fmt::format(" with {:.3g}% in reserve", 100 * limits.cache_reserve_share) : "",
       limits.prefix_cache ? "" : ", no prefix cache", limits.chunked_prefill ? "" : ", prompts in one piece",
+      limits.prompts_apart ? ", prompts in steps of their own" : "",
       limits.receive_steps == 1 ? "" : fmt::format("; new requests every {} steps", limits.receive_steps));
 }
 

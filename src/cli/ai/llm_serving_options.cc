@@ -77,6 +77,7 @@ Status take_parallel(const ServingArguments& arguments, ai::ServingRequestFor& r
   request.data_parallel = arguments.data_parallel;
   request.pipeline_parallel = arguments.pipeline_parallel;
   request.expert_parallel = arguments.expert_parallel;
+  request.balance_steps = arguments.balance_steps;
   request.transfer_bytes_per_s = 1e9 * arguments.transfer_gb_per_s.value_or(kUnknown);
   if (Status fits = ai::check_parallel(request); !fits) return fits;
   return take_speculative(arguments, request);
@@ -178,6 +179,11 @@ void add_serving_engine_options(CLI::App& verb, ServingArguments& arguments) {
   add_advanced(verb, "--receive-steps", arguments.receive_steps, "N",
                "A busy engine looks for new requests once in N steps (SGLang: --scheduler-recv-interval).")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20))
+      ->capture_default_str();
+  add_advanced(verb, "--balance-steps", arguments.balance_steps, "N",
+               "With --data-parallel: a prompt waits until each engine has one, but at most N steps (TensorRT-LLM: "
+               "attention_dp_config, timeout_iters).")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
       ->capture_default_str();
 }
 

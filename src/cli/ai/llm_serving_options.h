@@ -20,7 +20,8 @@ struct ServingArguments : ServingLoadArguments {
   std::vector<std::string> on, prices, objectives, speculative;
   EngineArguments engine;
   ai::WorkloadFormats precision;
-  int64_t replicas = 1, prefill_replicas = 0, data_parallel = 1, pipeline_parallel = 1, receive_steps = 1;
+  int64_t replicas = 1, prefill_replicas = 0, data_parallel = 1, pipeline_parallel = 1, receive_steps = 1,
+          balance_steps = 0;
   double cache_reserve = 0;
   std::optional<double> transfer_gb_per_s;
   std::optional<int64_t> max_sequences, step_tokens, cache_tokens, context_tokens;
