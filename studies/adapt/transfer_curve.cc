@@ -17,6 +17,8 @@
 #include "program/model/adapt/program_choice.h"
 #include "program/model/cores/modelled_cycles.h"
 #include "program/model/fit/standardised_inputs.h"
+#include "program/model/gpu/kernel_work.h"
+#include "program/model/predictor.h"
 #include "studies/adapt/transfer_networks.h"
 
 namespace perfcast::program::adapt_study {
@@ -168,7 +170,7 @@ std::map<std::string, Said> forecasts(const TransferPrior& prior, const Gaussian
 }
 
 // What the platforms left out say of a program is not known yet.
-std::shared_ptr<const RowMatrixF> inputs_without(const Fold& fold) {
+TrainingTable table_without(const Fold& fold) {
   TrainingTable table = *fold.table;
   for (size_t p = 0; p < table.profiles.size(); ++p) {
     table.profiles[p] = Profile();
@@ -180,7 +182,30 @@ std::shared_ptr<const RowMatrixF> inputs_without(const Fold& fold) {
       break;
     }
   }
-  return std::make_shared<const RowMatrixF>(network_inputs(table));
+  return table;
+}
+
+// [programs x platforms] what is known of kernels' costs on any platform (program/model/gpu), learned on those that
+// aren't left out; 0 x 0: the programs are no kernels, or the platforms of one design.
+Result<Eigen::MatrixXd> said_of_kernels(const Fold& fold) {
+  // Of one design alone nothing is carried over by facts (TransferPrior).
+  std::set<std::string> designs;
+  for (const size_t j : fold.known) designs.insert(platform_design(fold.table->platforms[j]));
+  if (designs.size() < 2) return Eigen::MatrixXd();
+  const TrainingTable table = table_without(fold);
+  const TrainingTable known = table.with_platforms(fold.known);
+  std::vector<size_t> rows;
+  for (size_t p = 0; p < known.programs.size(); ++p) {
+    if (!kernel_work(known.profiles[p])) continue;
+    const auto first = known.times.begin() + static_cast<std::ptrdiff_t>(p * known.platforms.size());
+    const auto last = first + static_cast<std::ptrdiff_t>(known.platforms.size());
+    if (std::any_of(first, last, [](const auto& time) { return time.has_value(); })) rows.push_back(p);
+  }
+  if (rows.empty()) return Eigen::MatrixXd();
+  const auto costs = make_predictor("kernels:mean");
+  if (!costs) return costs.error();
+  if (Status fitted = (*costs)->fit(known.with_programs(rows), {}); !fitted) return fitted.error();
+  return (*costs)->prior_on(table.platforms, profiles_of(table));
 }
 
 Status add_networks(const Fold& fold, size_t platform, const std::vector<Eigen::Index>& where,
@@ -369,11 +394,18 @@ Result<TransferCurve> transfer_curve(const TrainingTable& table, const CurveOpti
     for (size_t j = 0; j < table.platforms.size(); ++j) {
       if (std::find(fold.unknown.begin(), fold.unknown.end(), j) == fold.unknown.end()) fold.known.push_back(j);
     }
+    Eigen::MatrixXd known_of = said;
+    if (!options.profiles.empty()) {
+      const auto of_kernels = said_of_kernels(fold);
+      if (!of_kernels) return of_kernels.error();
+      if (of_kernels->size() > 0) known_of += *of_kernels;
+    }
     const auto prior =
-        TransferPrior::learn(table.platforms, fold.known, log_times, said, table.programs, settled.transfer);
+        TransferPrior::learn(table.platforms, fold.known, log_times, known_of, table.programs, settled.transfer);
     if (!prior) return prior.error();
     if (!network_seeds.empty()) {
-      const auto inputs = own_inputs ? own_inputs : inputs_without(fold);
+      const auto inputs =
+          own_inputs ? own_inputs : std::make_shared<const RowMatrixF>(network_inputs(table_without(fold)));
       auto networks = TransferNetworks::learn(inputs, table.platforms, fold.known, log_times, settled.counts,
                                               settled.network, network_seeds);
       if (!networks) return networks.error();

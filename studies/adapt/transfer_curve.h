@@ -22,8 +22,8 @@ struct CurveOptions {
   bool own_group = false;
   int networks = 0;  // seeds of networks, taken in turns by the draws; 0: no networks
   NetworkOptions network;
-  // What networks see of each program: the first of its profiles that was taken on no platform left out. Empty: the
-  // table's, which must be of none of them.
+  // What networks, and models of kernels' costs, see of each program: the first of its profiles that was taken on no
+  // platform left out. Empty: the table's, which must be of none of them.
   std::vector<std::vector<const Profile*>> profiles;
   std::string only_design;  // the only one to leave out, as platform_design() has it; empty: each in turn
   size_t each_platform =

@@ -287,10 +287,12 @@ void add_train_command(CLI::App& app, CommandContext& context) {
                      "",
                      {"perfcast train -o mine.pcb", "perfcast train --model dwn --corpus mine.db -o dwn.pcb"},
                      "train"});
-  add_basic(*verb, "--model", arguments->model, "NAME",
-            "The model family: " + join(program::predictor_families(), ", ") +
-                "; the mean of several, such as forest+physics; kinds:NAME (a separate forecast for applications) or "
-                "cores:NAME (with core models), such as kinds:cores:stack.")
+  add_basic(
+      *verb, "--model", arguments->model, "NAME",
+      "The model family: " + join(program::predictor_families(), ", ") +
+          "; the mean of several, such as forest+physics; kinds:NAME (a separate forecast for applications) or "
+          "cores:NAME (with core models), such as kinds:cores:stack; kernels:NAME (kernels of GPU programs), such as "
+          "kernels:forest.")
       ->capture_default_str();
   add_basic(*verb, "--config", arguments->config, "FILE",
             "Reads settings of the training (JSON) from this file. Absent settings keep their defaults. --print-config "

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cli/choices.h"
 #include "cli/command.h"
+#include "cli/forecast/predict_kernels.h"
 #include "cli/option_table.h"
 #include "cli/shared/around_options.h"
 #include "cli/shared/energy_options.h"
@@ -169,6 +170,36 @@ void keep_profile(const Profile& profile, const CommonOptions& options) {
     std::fputs("perfcast: the profile is kept for this folder: predict --profile last\n", stderr);
 }
 
+// Kernels have tables of their own: what only those of programs have.
+Status check_kernels(const PredictArguments& arguments) {
+  const std::pair<const char*, bool> of_programs[] = {
+      {"--measured", !arguments.measured.empty()}, {"--reference", arguments.reference != "mean"},
+      {"--instances", arguments.instances},        {"--copies", arguments.copies.has_value()},
+      {"--all-cores", arguments.all_cores},        {"--prices", !arguments.prices.path.empty()},
+      {"--sort", arguments.sort.has_value()},      {"--host", !arguments.host.empty()},
+      {"--energy", arguments.energy.energy},       {"--explain", is_explained(arguments)}};
+  for (const auto& [option, given] : of_programs) {
+    if (!given) continue;
+    return usage_error("bad-usage", "the profile has GPU or OpenCL kernels, which are forecast together", option,
+                       "none of it; or one kernel: --process KERNEL --bundle FILE");
+  }
+  return {};
+}
+
+// Of a profile with kernels; absent: they are none of the bundle's business.
+Result<std::optional<std::string>> forecast_of_kernels(const PredictArguments& arguments, const Profile& profile,
+                                                       const CommandContext& context) {
+  if (!arguments.process.empty() || !has_kernels(profile)) return std::optional<std::string>();
+  if (Status usable = check_kernels(arguments); !usable) return usable.error();
+  if (Status status = program::check_success(profile, arguments.accept_failure); !status) return status.error();
+  KernelView view;
+  view.filters = arguments.filters;
+  view.most_rows = arguments.all ? 0 : arguments.top > 0 ? arguments.top : kRowsShown;
+  view.csv = arguments.csv;
+  view.is_markdown = arguments.markdown;
+  return kernel_forecast_text(profile, view, context.options);
+}
+
 Result<program::ForecastReport> forecast_several(const program::Forecaster& forecaster,
                                                  const PredictArguments& arguments,
                                                  const program::ForecastRequest& request) {
@@ -182,8 +213,27 @@ Result<program::ForecastReport> forecast_several(const program::Forecaster& fore
   return program::forecast_workload(forecaster, parts, request);
 }
 
-Result<program::ForecastReport> forecast(const PredictArguments& arguments, const CommandContext& context) {
-  if (Status status = check_usage(arguments, context); !status) return status.error();
+std::string text_of(program::ForecastReport report, const PredictArguments& arguments, const CommonOptions& options) {
+  if (!report.in_distribution && !options.quiet && options.output != "-") {
+    std::fputs("perfcast: warning: out of distribution: see the forecast\n", stderr);
+  }
+  if (options.quiet && !options.json) report.notes.clear();
+  if (options.json) return to_text(to_json(report));
+  if (arguments.csv) {
+    const bool instances = arguments.instances || !arguments.prices.path.empty();
+    return instances ? instances_csv(report) : forecast_csv(report);
+  }
+  ForecastView view;
+  view.explain = is_explained(arguments);
+  view.answer_only = arguments.cheapest;
+  view.most_rows = arguments.all ? 0 : arguments.top > 0 ? arguments.top : kRowsShown;
+  view.most_instances = arguments.all ? 0 : kRowsShown;
+  view.is_markdown = arguments.markdown;
+  view.is_coloured = !arguments.markdown && options.output == "-" && is_colour_wanted();
+  return forecast_text(report, view);
+}
+
+Result<program::ForecastRequest> request_of(const PredictArguments& arguments, const CommandContext& context) {
   program::ForecastRequest request;
   request.reference = arguments.reference;
   request.filters = arguments.filters;
@@ -207,52 +257,62 @@ Result<program::ForecastReport> forecast(const PredictArguments& arguments, cons
   if (!prices) return prices.error();
   request.prices = std::move(*prices);
   if (Status taken = take_energy_options(arguments.energy, request); !taken) return taken.error();
+  return request;
+}
+
+// What is printed.
+Result<std::string> forecast(const PredictArguments& arguments, const CommandContext& context) {
+  if (Status status = check_usage(arguments, context); !status) return status.error();
+  const auto request = request_of(arguments, context);
+  if (!request) return request.error();
+  std::optional<Profile> profile;
+  if (arguments.profiles.size() == 1) {
+    auto given = read_given_profile(arguments.profiles.front(), context.options.quiet);
+    if (!given) return given.error();
+    auto of_kernels = forecast_of_kernels(arguments, *given, context);
+    if (!of_kernels) return of_kernels.error();
+    if (*of_kernels) return **std::move(of_kernels);
+    profile = std::move(*given);
+  }
   // The bundle first: nobody should wait for a profile and then learn that there is no model.
   const auto forecaster = open_forecaster(context.options);
   if (!forecaster) return forecaster.error();
-  if (Status status = program::check_request(*forecaster, request); !status) return status.error();
-  if (arguments.profiles.size() > 1) return forecast_several(*forecaster, arguments, request);
-  const Result<Profile> profile = arguments.profiles.empty()
-                                      ? measure(arguments, context)
-                                      : read_given_profile(arguments.profiles.front(), context.options.quiet);
-  if (!profile) return profile.error();
-  // One that can be forecast goes before one that can't.
-  if (arguments.profiles.empty() && program::check_success(*profile, arguments.accept_failure))
-    keep_profile(*profile, context.options);
+  if (Status status = program::check_request(*forecaster, *request); !status) return status.error();
+  if (arguments.profiles.size() > 1) {
+    auto several = forecast_several(*forecaster, arguments, *request);
+    if (!several) return several.error();
+    return text_of(std::move(*several), arguments, context.options);
+  }
+  if (!profile) {
+    auto measured = measure(arguments, context);
+    if (!measured) return measured.error();
+    profile = std::move(*measured);
+    // One that can be forecast goes before one that can't.
+    if (program::check_success(*profile, arguments.accept_failure)) keep_profile(*profile, context.options);
+  }
   if (!arguments.save_profile.empty()) {
     const Status status = write_file_atomically(arguments.save_profile, to_text(to_json(*profile)));
     if (!status) return status.error();
   }
   if (Status status = program::check_success(*profile, arguments.accept_failure); !status) return status.error();
-  if (arguments.process.empty()) return program::forecast_program(*forecaster, *profile, request);
-  const auto part = profile_of_part(*profile, arguments.process);
-  if (!part) return part.error();
-  return program::forecast_program(*forecaster, *part, request);
+  if (arguments.profiles.empty()) {
+    auto of_kernels = forecast_of_kernels(arguments, *profile, context);
+    if (!of_kernels) return of_kernels.error();
+    if (*of_kernels) return **std::move(of_kernels);
+  }
+  if (!arguments.process.empty()) {
+    auto part = profile_of_part(*profile, arguments.process);
+    if (!part) return part.error();
+    profile = std::move(*part);
+  }
+  auto report = program::forecast_program(*forecaster, *profile, *request);
+  if (!report) return report.error();
+  return text_of(std::move(*report), arguments, context.options);
 }
 
 int run(const PredictArguments& arguments, const CommandContext& context) {
-  const CommonOptions& options = context.options;
-  auto report = forecast(arguments, context);
-  if (!report) {
-    return report_error(report.error(), options);
-  }
-  if (!report->in_distribution && !options.quiet && options.output != "-") {
-    std::fputs("perfcast: warning: out of distribution: see the forecast\n", stderr);
-  }
-  if (options.quiet && !options.json) report->notes.clear();
-  if (options.json) return write_result(to_text(to_json(*report)), options);
-  if (arguments.csv) {
-    const bool instances = arguments.instances || !arguments.prices.path.empty();
-    return write_result(instances ? instances_csv(*report) : forecast_csv(*report), options);
-  }
-  ForecastView view;
-  view.explain = is_explained(arguments);
-  view.answer_only = arguments.cheapest;
-  view.most_rows = arguments.all ? 0 : arguments.top > 0 ? arguments.top : kRowsShown;
-  view.most_instances = arguments.all ? 0 : kRowsShown;
-  view.is_markdown = arguments.markdown;
-  view.is_coloured = !arguments.markdown && options.output == "-" && is_colour_wanted();
-  return write_result(forecast_text(*report, view), options);
+  const auto text = forecast(arguments, context);
+  return text ? write_result(*text, context.options) : report_error(text.error(), context.options);
 }
 
 }  // namespace

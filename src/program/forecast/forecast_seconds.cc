@@ -146,9 +146,14 @@ std::optional<ForecastSeconds> seconds_of(const Bundle& bundle, const Forecast& 
   ForecastSeconds seconds;
   std::vector<int64_t> timed;
   double match_half = 0;
-  if (against_mean.log_seconds) {
+  if (!measured.empty() && against_mean.log_seconds) {
     seconds.log_of_one = *against_mean.log_seconds;
     for (const Measurement& measurement : measured) timed.push_back(measurement.platform);
+  } else if (against_mean.log_seconds) {
+    seconds.log_of_one = *against_mean.log_seconds;
+    seconds.upper = Eigen::VectorXd::Constant(against_mean.log_rpv.size(), against_mean.seconds_half_width);
+    seconds.lower = -seconds.upper;
+    return seconds;
   } else if (host && host_time_s) {
     timed.push_back(static_cast<int64_t>(host->platform));
     seconds.log_of_one = std::log(*host_time_s) - against_mean.log_rpv(timed.front());

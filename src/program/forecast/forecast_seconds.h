@@ -29,7 +29,8 @@ struct ForecastSeconds {
   Eigen::VectorXd lower, upper;  // log factors on the forecast seconds
 };
 
-// From the measured times where there are any, else from the run on the host; none without either. `against_mean`: the
+// From the measured times where there are any, else from a model that says absolute times, else from the run on the
+// host; none without any of them. `against_mean`: the
 // forecast, conditioned on `measured`. Times hang on the mean of the log times that were measured, so on none of them
 // more than on another.
 std::optional<ForecastSeconds> seconds_of(const Bundle& bundle, const Forecast& against_mean,

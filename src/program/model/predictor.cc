@@ -12,6 +12,7 @@
 #include "program/model/cores/core_model_predictor.h"
 #include "program/model/cores/core_prior_predictor.h"
 #include "program/model/fit/out_of_family.h"
+#include "program/model/gpu/kernel_time_predictor.h"
 #include "program/model/kernel/kernel_predictor.h"
 #include "program/model/kinds/kind_predictor.h"
 #include "program/model/linear/additive_cost.h"
@@ -86,6 +87,8 @@ Eigen::MatrixXd Predictor::prior_on(const std::vector<Platform>& platforms,
   return Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(profiles.size()), static_cast<Eigen::Index>(platforms.size()));
 }
 
+Eigen::MatrixXd Predictor::prior_of_training(const std::vector<Platform>&) const { return {}; }
+
 Result<Prediction> Predictor::out_of_family(const TrainingTable& table, const FitOptions& options) const {
   return predict_out_of_family([&] { return make_predictor(family(), options.settings); }, table, options);
 }
@@ -127,6 +130,11 @@ Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
     if (!rest || (*rest)->family().starts_with(kOnCores)) return rest;
     return std::unique_ptr<Predictor>(std::make_unique<CorePriorPredictor>(std::move(*rest)));
   }
+  if (family.starts_with(kOfKernels)) {
+    auto rest = make_predictor(family.substr(kOfKernels.size()));
+    if (!rest || (*rest)->family().starts_with(kOfKernels)) return rest;
+    return std::unique_ptr<Predictor>(std::make_unique<KernelTimePredictor>(std::move(*rest)));
+  }
   if (family.find('+') != std::string::npos) {
     const std::vector<std::string> parts = split(family, '+');
     if (is_stack_of_parts(parts)) return std::unique_ptr<Predictor>(std::make_unique<StackPredictor>(parts));
@@ -137,7 +145,7 @@ Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family) {
   return usage_error("unknown-model", "there is no model '" + family + "'", family,
                      "one of " + join(names, ", ") +
                          ", or the mean of several: forest+physics; what core models leave to it: cores:stack; "
-                         "applications apart: kinds:cores:stack");
+                         "applications apart: kinds:cores:stack; kernels of GPU programs: kernels:forest");
 }
 
 Result<std::unique_ptr<Predictor>> make_predictor(const std::string& family, const ModelSettings& settings) {

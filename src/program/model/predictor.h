@@ -58,6 +58,9 @@ struct Prediction {
   // [N] the platform that the family says is the fastest, where it says so apart from times; empty: the least of
   // log_rpv.
   std::vector<int64_t> best = {};
+  // [N] mean over the J platforms of log seconds of a unit of work, where the family says absolute times and can tell;
+  // NaN or empty: it can't.
+  Eigen::VectorXd log_seconds = {};
 };
 
 // A fitted model: features of a program -> log relative time on every platform it was fitted for.
@@ -90,9 +93,13 @@ class Predictor {
   virtual Prediction predict_with_disagreement(const std::vector<const Profile*>& profiles) const;
 
   // [profiles.size() x platforms.size()] the part of log RPV, rows about any mean, that the fitted model knows of
-  // platforms without times there: 0 but for models of cores. What it learned besides has to be carried over.
+  // platforms without times there: 0 but for models of cores and of kernels. What it learned besides has to be carried
+  // over.
   virtual Eigen::MatrixXd prior_on(const std::vector<Platform>& platforms,
                                    const std::vector<const Profile*>& profiles) const;
+  // [training programs x platforms.size()] the same of the programs that it was fitted on; 0 x 0: it has nothing to
+  // say.
+  virtual Eigen::MatrixXd prior_of_training(const std::vector<Platform>& platforms) const;
 
   // After fit(table, options): what a model made in the same way says about each program of the table without having
   // seen its family. Residuals of this are what intervals are calibrated on. "too-few-families" with fewer than two.

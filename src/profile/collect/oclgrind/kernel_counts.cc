@@ -62,7 +62,12 @@ bool read_launch(const Json& json, const std::string& path, KernelLaunch& launch
   wrong.insert(wrong.end(), in.complaints().begin(), in.complaints().end());
   if (done <= 0 || launch.metrics.empty()) return false;
   if (done < groups) {
-    stretch(launch.metrics, groups / done);
+    // The counts have a part of the group that was cut: as if so many groups had been done.
+    const auto executed = launch.metrics.find("kernel_instructions_count");
+    const double instructions = executed == launch.metrics.end() ? 0 : executed->second;
+    const double in_done = in.optional_amount("instructions_done").value_or(instructions);
+    const double share_done = in_done > 0 && in_done < instructions ? in_done / instructions : 1;
+    stretch(launch.metrics, share_done * groups / done);
   } else if (features != nullptr) {
     launch.metrics.merge(read_counts(*features, kPublished));
   }

@@ -60,6 +60,15 @@ TEST(KernelCounts, StretchALaunchThatWasCut) {
   EXPECT_FALSE(run_metrics(*counts).contains("opencl_kernel_instructions_count"));
 }
 
+// One group of four was done, with 100 instructions; the next one was cut after 90.
+TEST(KernelCounts, LeaveThePartOfTheGroupThatWasCutOut) {
+  std::string cut = launch(0, 190, 1);
+  cut.insert(cut.find(R"("counts")"), R"("instructions_done": 100, )");
+  const auto counts = parse_kernel_counts(file_of(kernel("k", 1, cut), R"(, "cut": true)"), "f");
+  ASSERT_TRUE(counts);
+  EXPECT_DOUBLE_EQ(counts->kernels[0].metrics.at("kernel_instructions_count"), 400);
+}
+
 TEST(KernelCounts, OfProcessesAddUp) {
   auto sum = *parse_kernel_counts(file_of(kernel("k", 2, launch(0, 100) + "," + launch(1, 100))), "f");
   join(sum, *parse_kernel_counts(file_of(kernel("k", 1, launch(0, 400)) + "," + kernel("l", 1, launch(0, 1))), "f"));

@@ -136,6 +136,15 @@ TEST_F(Oclgrind, SamplesLaunches) {
   EXPECT_EQ(found->counters.at("opencl_launches_count"), 20);
 }
 
+// The child ends with its parent's kernel and transfers in its memory.
+TEST_F(Oclgrind, CountsKernelsOnceThoughTheProgramForks) {
+  const auto found = collect({"fork"});
+  ASSERT_TRUE(found) << found.error().message;
+  ASSERT_EQ(found->kernels.size(), 1u);
+  EXPECT_EQ(found->kernels[0].launches_count, 1);
+  EXPECT_EQ(found->counters.at("opencl_to_device_bytes"), 2 * 4096 * 4);
+}
+
 TEST_F(Oclgrind, SaysWhatIsWrong) {
   const auto beyond = collect({"beyond", "5000"});
   ASSERT_TRUE(beyond);

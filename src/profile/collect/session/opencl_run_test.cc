@@ -58,6 +58,25 @@ TEST(OpenclRun, StandsForANativeRunWithoutADevice) {
   EXPECT_THAT(run.warnings[0].message, HasSubstr("with exit code 3"));
 }
 
+// A run that the time limit ended has no exit code: it ended neither well nor badly.
+TEST(OpenclRun, TakesTheKernelsOfACutRunForAPart) {
+  Collection cut = with_kernel(0);
+  cut.exit_code.reset();
+  cut.outputs = {OutputDigest{}};
+  Collection native;
+  native.exit_code = 0;
+  native.outputs.assign(2, OutputDigest{.bytes = 100});
+  StandIn collector(cut);
+  const auto run = collect_kernels(collector, {}, false, ended_with(0), &native);
+  ASSERT_TRUE(run && run->found);
+  EXPECT_TRUE(run->warnings.empty());
+  const OpenclRun without_device = run_with(cut, ended_with(3));
+  EXPECT_TRUE(without_device.native_failed);
+  ASSERT_EQ(without_device.warnings.size(), 1u);
+  EXPECT_THAT(without_device.warnings[0].message, HasSubstr("until its time was over"));
+  EXPECT_THAT(without_device.warnings[0].message, testing::Not(HasSubstr("under Oclgrind well")));
+}
+
 TEST(OpenclRun, SaysThatTheProgramFailedUnderOclgrindAlone) {
   const OpenclRun run = run_with(with_kernel(4), ended_with(0));
   EXPECT_FALSE(run.native_failed);

@@ -29,6 +29,29 @@ constexpr FactColumn kFacts[] = {{"core_count", "core_count", 1},  {"clock_min_m
                                  {"l1_kib", "l1d_bytes", 1024},    {"l2_kib", "l2_bytes", 1024},
                                  {"l3_kib", "l3_bytes", 1024},     {"tdp_w", "thermal_design_watts", 1}};
 
+// What the set's table of devices lacks, or has otherwise than their vendors: bandwidths of memory, by data sheets, and
+// lanes (0: as the set has it). A kernel runs on one of the two GPUs of an R9 295x2.
+struct DeviceSheet {
+  const char* device;
+  double memory_bytes_per_s;
+  double lanes;
+};
+constexpr DeviceSheet kSheets[] = {{"xeon_es-2697v2", 59.7e9, 0},
+                                   {"i7-6700k", 34.1e9, 0},
+                                   {"i5-3350", 25.6e9, 0},
+                                   {"titanx", 480e9, 0},
+                                   {"gtx1080", 320e9, 0},
+                                   {"gtx1080ti", 484e9, 0},
+                                   {"k20c", 208e9, 0},
+                                   {"k40c", 288e9, 0},
+                                   {"firepro-s9150", 320e9, 0},
+                                   {"tahiti-hd7970", 264e9, 0},
+                                   {"hawaii-r9-290x", 320e9, 0},
+                                   {"hawaii-r9-295x2", 320e9, 2816},
+                                   {"fiji-furyx", 512e9, 0},
+                                   {"polaris-rx480", 256e9, 2304},
+                                   {"knl", 102e9, 0}};
+
 using Times = std::map<std::string, double>;  // platform -> s
 
 // The same measurements, reduced apart: equal within a few percent on every device.
@@ -110,6 +133,11 @@ Status AiwcImport::read_devices() {
     for (const FactColumn& fact : kFacts) {
       const auto value = parse_number(text_in(row, fact.column));
       if (value && *value > 0) platform.facts[fact.fact] = *value * fact.factor;
+    }
+    for (const DeviceSheet& sheet : kSheets) {
+      if (key != sheet.device) continue;
+      platform.facts["memory_bytes_per_s"] = sheet.memory_bytes_per_s;
+      if (sheet.lanes > 0) platform.facts["core_count"] = sheet.lanes;
     }
     platform.source = source_;
     platform_of_[key] = platform.id;

@@ -128,6 +128,8 @@ TEST(AiwcSharedDataTest, HasTheCountsThatItsNoteSays) {
   ASSERT_TRUE(result.ok()) << to_text(result.error());
   const Corpus& corpus = result->corpus;
   EXPECT_EQ(corpus.platforms.size(), 15u);
+  for (const Platform& platform : corpus.platforms)
+    EXPECT_TRUE(platform.facts.contains("memory_bytes_per_s")) << platform.id;
   EXPECT_EQ(corpus.runs.size(), corpus.programs.size() * 15);
   EXPECT_EQ(corpus.profiles.size(), corpus.programs.size());
   for (const StoredProfile& stored : corpus.profiles) ASSERT_EQ(stored.profile.metrics.size(), 31u);

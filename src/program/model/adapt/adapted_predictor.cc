@@ -40,7 +40,10 @@ Eigen::MatrixXd AdaptedPredictor::predict(const std::vector<const Profile*>& pro
 
 Prediction AdaptedPredictor::predict_with_disagreement(const std::vector<const Profile*>& profiles) const {
   Prediction prediction = known_->predict_with_disagreement(profiles);
+  const Eigen::VectorXd added_log = (prediction.log_rpv * weights_).array() + offset_;
   prediction.log_rpv = with_new(prediction.log_rpv, offset_);
+  // The mean is over one platform more.
+  if (prediction.log_seconds.size() > 0) prediction.log_seconds += added_log / static_cast<double>(outputs());
   // What the model says is the fastest is of the platforms that it knows.
   const Eigen::Index added = prediction.log_rpv.cols() - 1;
   for (size_t i = 0; i < prediction.best.size(); ++i) {
@@ -54,6 +57,10 @@ Prediction AdaptedPredictor::predict_with_disagreement(const std::vector<const P
 Eigen::MatrixXd AdaptedPredictor::prior_on(const std::vector<Platform>& platforms,
                                            const std::vector<const Profile*>& profiles) const {
   return known_->prior_on(platforms, profiles);
+}
+
+Eigen::MatrixXd AdaptedPredictor::prior_of_training(const std::vector<Platform>& platforms) const {
+  return known_->prior_of_training(platforms);
 }
 
 int64_t AdaptedPredictor::outputs() const { return known_->outputs() == 0 ? 0 : known_->outputs() + 1; }

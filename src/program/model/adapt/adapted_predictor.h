@@ -28,6 +28,7 @@ class AdaptedPredictor : public Predictor, public FeatureAttributor {
   Prediction predict_with_disagreement(const std::vector<const Profile*>& profiles) const override;
   Eigen::MatrixXd prior_on(const std::vector<Platform>& platforms,
                            const std::vector<const Profile*>& profiles) const override;
+  Eigen::MatrixXd prior_of_training(const std::vector<Platform>& platforms) const override;
   int64_t outputs() const override;
   Result<FeatureAttribution> attribute_features(const AttributionRequest& request) const override;
   void save(TensorMap& tensors) const override;

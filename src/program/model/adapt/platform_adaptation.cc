@@ -44,8 +44,9 @@ Eigen::VectorXd level_of(const TransferPrior& transfer) {
   return transfer.program_means() + transfer.filled().rowwise().mean();
 }
 
-// [programs x platforms] what models of cores say, as the bundle's inputs have it; 0 where they say nothing.
-Eigen::MatrixXd said_by_cores(const Bundle& bundle, const std::vector<Platform>& platforms) {
+// [programs x platforms] what models of cores say, as the bundle's inputs have it, and what its model knows of kernels'
+// costs on any platform; 0 where they say nothing.
+Eigen::MatrixXd said_of(const Bundle& bundle, const std::vector<Platform>& platforms) {
   Eigen::MatrixXd said =
       Eigen::MatrixXd::Zero(bundle.training_features.rows(), static_cast<Eigen::Index>(platforms.size()));
   const std::vector<std::string> metrics = core_metrics_of(platforms);
@@ -55,6 +56,10 @@ Eigen::MatrixXd said_by_cores(const Bundle& bundle, const std::vector<Platform>&
     if (metrics[j].empty() || found == names.end()) continue;
     const Eigen::VectorXd column = bundle.training_features.col(found - names.begin());
     said.col(static_cast<Eigen::Index>(j)) = column.unaryExpr([](double log) { return std::isnan(log) ? 0 : log; });
+  }
+  if (bundle.predictor) {
+    const Eigen::MatrixXd of_kernels = bundle.predictor->prior_of_training(platforms);
+    if (of_kernels.rows() == said.rows()) said += of_kernels;
   }
   return said;
 }
@@ -150,8 +155,7 @@ Result<PlatformAdaptation> PlatformAdaptation::start(const Bundle& bundle, const
   std::iota(known.begin(), known.end(), size_t{0});
   Eigen::MatrixXd times(bundle.training_log_rpv.rows(), bundle.training_log_rpv.cols() + 1);
   times << bundle.training_log_rpv, Eigen::VectorXd::Constant(times.rows(), kUnknown);
-  auto transfer =
-      TransferPrior::learn(platforms, known, times, said_by_cores(bundle, platforms), bundle.programs, options);
+  auto transfer = TransferPrior::learn(platforms, known, times, said_of(bundle, platforms), bundle.programs, options);
   if (!transfer) return transfer.error();
   return PlatformAdaptation(bundle, platform, std::move(*transfer), options);
 }

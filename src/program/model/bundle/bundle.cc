@@ -76,22 +76,23 @@ std::string encode_bundle(const Bundle& bundle) {
   ByteWriter data;
   Json index;
   TensorCodec::encode(tensors, kAlignment, index, data);
-  const Json header = {{"schema", "perfcast.bundle/1"},
-                       {"card", header_of(bundle.card)},
-                       {"platforms", header_rows(bundle.platforms)},
-                       {"fact_names", facts.names},
-                       {"programs", header_rows(bundle.programs)},
-                       {"instruction_sets", bundle.instruction_sets},
-                       {"feature_names", bundle.feature_names},
-                       {"typical_rates", Json(bundle.typical_rates)},
-                       {"coverage", bundle.calibration.coverage},
-                       {"multiple", {{"all", bundle.calibration.multiple}}},
-                       {"disagreement_limit", bundle.calibration.disagreement_limit},
-                       {"distance_limit", bundle.distance_limit},
-                       {"kernel_share_limit", bundle.kernel_share_limit},
-                       {"predictor", bundle.predictor->family()},
-                       {"values", TensorCodec::json_values(tensors)},
-                       {"tensors", index}};
+  Json header = {{"schema", "perfcast.bundle/1"},
+                 {"card", header_of(bundle.card)},
+                 {"platforms", header_rows(bundle.platforms)},
+                 {"fact_names", facts.names},
+                 {"programs", header_rows(bundle.programs)},
+                 {"instruction_sets", bundle.instruction_sets},
+                 {"feature_names", bundle.feature_names},
+                 {"typical_rates", Json(bundle.typical_rates)},
+                 {"coverage", bundle.calibration.coverage},
+                 {"multiple", {{"all", bundle.calibration.multiple}}},
+                 {"disagreement_limit", bundle.calibration.disagreement_limit},
+                 {"distance_limit", bundle.distance_limit},
+                 {"kernel_share_limit", bundle.kernel_share_limit},
+                 {"predictor", bundle.predictor->family()},
+                 {"values", TensorCodec::json_values(tensors)},
+                 {"tensors", index}};
+  if (bundle.calibration.seconds_half_width) header["seconds_half_width_log"] = *bundle.calibration.seconds_half_width;
   const std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
 
   ByteWriter out(kMagic);
@@ -124,6 +125,7 @@ Status read_numbers(const Json& header, const TensorMap& tensors, const std::str
   }
   bundle.calibration.coverage = in.number("coverage");
   bundle.calibration.disagreement_limit = in.number("disagreement_limit");
+  bundle.calibration.seconds_half_width = in.optional_amount("seconds_half_width_log");
   bundle.distance_limit = in.number("distance_limit");
   bundle.kernel_share_limit = in.number("kernel_share_limit");
   if (auto status = in.finish(); !status) return bad_bundle(status.error().message, source);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/parallel.h"
+#include "base/unknown.h"
 #include "program/model/fit/fit_checkpoint.h"
 
 namespace perfcast::program {
@@ -21,22 +22,25 @@ FitOptions inner_options(const FitOptions& options, int64_t fold, int64_t folds)
   return inner;
 }
 
-// [test.size() x (J + 1)]: log RPV of the rows left out, and how far the model's parts disagree on them.
+// [test.size() x (J + 2)]: log RPV of the rows left out, how far the model's parts disagree on them, and the mean log
+// seconds; NaN: not told.
 Result<Eigen::MatrixXd> forecast_left_out(const MakePredictor& make, const TrainingTable& table,
                                           const std::vector<size_t>& train, const std::vector<size_t>& test,
                                           const FitOptions& options) {
   const auto rows = static_cast<Eigen::Index>(test.size());
   const auto platforms = static_cast<Eigen::Index>(table.platforms.size());
-  if (auto kept = kept_forecasts(options, rows, platforms + 1)) return std::move(*kept);
+  if (auto kept = kept_forecasts(options, rows, platforms + 2)) return std::move(*kept);
   auto predictor = make();
   if (!predictor) return predictor.error();
   if (auto status = (*predictor)->fit(table.with_programs(train), options); !status) return status.error();
   std::vector<const Profile*> profiles;
   profiles.reserve(test.size());
   for (const size_t p : test) profiles.push_back(&table.profiles[p]);
-  Eigen::MatrixXd forecasts(rows, platforms + 1);
+  Eigen::MatrixXd forecasts = Eigen::MatrixXd::Constant(rows, platforms + 2, kUnknown);
   const Prediction prediction = (*predictor)->predict_with_disagreement(profiles);
-  forecasts << prediction.log_rpv, prediction.disagreement;
+  forecasts.leftCols(platforms) = prediction.log_rpv;
+  forecasts.col(platforms) = prediction.disagreement;
+  if (prediction.log_seconds.size() > 0) forecasts.col(platforms + 1) = prediction.log_seconds;
   if (auto status = keep_forecasts(options, forecasts); !status) return status.error();
   return forecasts;
 }
@@ -62,6 +66,7 @@ Result<Prediction> predict_out_of_family(const MakePredictor& make, const Traini
   Prediction result;
   result.log_rpv = Eigen::MatrixXd::Zero(targets->log_rpv.rows(), targets->log_rpv.cols());
   result.disagreement = Eigen::VectorXd::Zero(targets->log_rpv.rows());
+  result.log_seconds = Eigen::VectorXd::Constant(targets->log_rpv.rows(), kUnknown);
   const std::vector<int64_t> group = left_out_with(*targets, options);
   const int64_t groups = 1 + *std::max_element(group.begin(), group.end());
   const auto without = [&](size_t left_out) -> Status {
@@ -76,6 +81,7 @@ Result<Prediction> predict_out_of_family(const MakePredictor& make, const Traini
       const auto from = static_cast<Eigen::Index>(i);
       result.log_rpv.row(row) = forecasts->row(from).head(result.log_rpv.cols());
       result.disagreement(row) = (*forecasts)(from, result.log_rpv.cols());
+      result.log_seconds(row) = (*forecasts)(from, result.log_rpv.cols() + 1);
     }
     return {};
   };

@@ -102,6 +102,19 @@ Calibration calibrate(const Prediction& predictions, const Targets& targets, con
   result.residual_covariance = residual_covariance(known, targets.weights, table.platforms);
   result.residuals = std::move(known);
 
+  if (predictions.log_seconds.size() > 0 && predictions.log_seconds.array().isFinite().any()) {
+    std::vector<double> errors, counted;
+    for (Eigen::Index p = 0; p < residuals.rows(); ++p) {
+      const double level = targets.log_seconds(p) - predictions.log_seconds(p);
+      for (Eigen::Index j = 0; j < residuals.cols(); ++j) {
+        if (targets.present(p, j) == 0 || !std::isfinite(level)) continue;
+        errors.push_back(std::abs(level + residuals(p, j)));
+        counted.push_back(weights[static_cast<size_t>(p)]);
+      }
+    }
+    result.seconds_half_width = weighted_quantile(errors, counted, coverage);
+  }
+
   const Eigen::VectorXd& usual = predictions.disagreement;
   result.disagreement_limit =
       weighted_quantile(std::vector<double>(usual.data(), usual.data() + usual.size()), weights, kFlagShare);

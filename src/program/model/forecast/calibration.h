@@ -2,6 +2,7 @@
 // From out-of-family predictions to intervals and verdicts on new programs.
 
 #include <Eigen/Core>
+#include <optional>
 #include <vector>
 
 #include "program/corpus/corpus.h"
@@ -21,6 +22,10 @@ struct Calibration {
   Eigen::MatrixXd residuals;            // P x J out-of-family residuals, NaN: not measured
   Eigen::VectorXd own_half_width;       // J, log, of the platforms themselves, added in squares; empty: 0 of all
   double disagreement_limit = 0;        // disagreement above it: out of distribution
+  // Half width, log, of the seconds that the model itself says: `coverage` of the training programs' entries, each
+  // program left out with its family, have no larger error; families weigh the same. Absent: it says relative times
+  // only.
+  std::optional<double> seconds_half_width = std::nullopt;
 };
 
 Calibration calibrate(const Prediction& predictions, const Targets& targets, const TrainingTable& table,

@@ -266,6 +266,11 @@ Result<Forecast> Forecaster::forecast(const Profile& profile, const std::vector<
     half = half.cwiseProduct(relative_deviations(belief.covariance).cwiseQuotient(before.cwiseMax(1e-12)));
     result.log_seconds = implied_log_seconds(belief, measured);
   }
+  if (measured.empty() && prediction.log_seconds.size() > 0 && std::isfinite(prediction.log_seconds(0)) &&
+      calibration.seconds_half_width) {
+    result.log_seconds = prediction.log_seconds(0);
+    result.seconds_half_width = *calibration.seconds_half_width * std::min(wider, kWidestFactor);
+  }
   result.log_rpv = belief.mean;
   result.covariance = belief.covariance;
   result.half_width = half;

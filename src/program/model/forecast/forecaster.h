@@ -27,8 +27,10 @@ struct Forecast {
   // The platform that the model says is the fastest apart from times, as long as no time was measured; -1: it says
   // none.
   int64_t best = -1;
-  // Log seconds of a program run of relative time 1; absent without a measurement.
+  // Log seconds of a program run of relative time 1; absent without a measurement, unless the model says absolute
+  // times.
   std::optional<double> log_seconds;
+  double seconds_half_width = 0;  // log, 90%, of the seconds on a platform by the model itself; 0: by measured ones
   bool in_distribution = true;
   std::vector<ProfileWarning> warnings;  // why not in distribution, and what else to know
   std::vector<std::string> outside;      // codes of those that are why

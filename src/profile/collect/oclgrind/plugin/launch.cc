@@ -45,6 +45,7 @@ void Launch::end_group() {
   group_is_long_ = false;
   warps_.end_group();
   ++groups_done_;
+  executed_in_done_ = executed_;
 }
 
 void Launch::begin_item(size_t index) {
@@ -265,6 +266,7 @@ LaunchResult Launch::result() const {
   LaunchResult result;
   result.launch = launch_;
   result.groups_done = groups_done_;
+  result.instructions_done = executed_in_done_;
   if (executed_ == 0) return result;
   Counts& counts = result.counts;
   for (const char* name : kKindNames) counts[name] = 0;

@@ -27,9 +27,10 @@ struct LaunchFacts {
 
 struct LaunchResult {
   LaunchFacts launch;
-  uint64_t groups_done = 0;  // fewer than there are: the time limit ended it
-  Counts counts;             // by kind and more, see README.md
-  Counts aiwc;               // by the columns of the published tables
+  uint64_t groups_done = 0;        // fewer than there are: the time limit ended it
+  uint64_t instructions_done = 0;  // of those groups; `counts` has what the one that was cut did, too
+  Counts counts;                   // by kind and more, see README.md
+  Counts aiwc;                     // by the columns of the published tables
 };
 
 class Launch {
@@ -72,7 +73,7 @@ class Launch {
   void add_memory(Counts& counts) const;
 
   LaunchFacts launch_;
-  uint64_t groups_done_ = 0, executed_ = 0, items_ = 0;
+  uint64_t groups_done_ = 0, executed_ = 0, executed_in_done_ = 0, items_ = 0;
   std::unordered_map<const llvm::Instruction*, std::unique_ptr<Instruction>> instructions_;
   Instruction *last_ = nullptr, *branch_ = nullptr;
   std::vector<std::unique_ptr<BranchHistory>> branches_;

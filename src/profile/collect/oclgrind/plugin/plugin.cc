@@ -11,6 +11,7 @@
 #include <oclgrind/Plugin.h>
 #include <oclgrind/WorkGroup.h>
 #include <oclgrind/WorkItem.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string_view>
 
 #include "profile/collect/oclgrind/plugin/launch.h"
@@ -43,6 +45,14 @@ class Process {
     if (const char* path = std::getenv("PERFCAST_OCLGRIND_OUT"); path != nullptr) path_ = path;
     if (const char* limit = std::getenv("PERFCAST_OCLGRIND_LIMIT_S"); limit != nullptr) limit_s_ = std::atof(limit);
   }
+  // In a forked child, which has copies of what its parent counted and did: its own work begins now. The thread that
+  // held a lock is not there.
+  void begin_anew() {
+    new (&kernel_mutex) std::mutex;
+    new (&mutex) std::mutex;
+    record = Record();
+    record.start_cpu_s = process_cpu_s();
+  }
   bool is_late() const { return limit_s_ > 0 && seconds_since(started_) > limit_s_; }
   void write() {
     if (path_.empty() || record.empty()) return;
@@ -66,6 +76,9 @@ class Process {
 // Never destroyed: contexts may end after everything else.
 Process& process = *new Process;
 struct AtExit {
+  AtExit() {
+    pthread_atfork(nullptr, nullptr, [] { process.begin_anew(); });
+  }
   ~AtExit() { process.write(); }
 } at_exit;
 

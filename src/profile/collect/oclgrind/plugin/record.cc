@@ -48,8 +48,9 @@ std::string text_of(const Counts& counts) {
 std::string text_of(const LaunchResult& result) {
   return "{\"launch\":" + std::to_string(result.launch.number) + ",\"global\":" + text_of(result.launch.global) +
          ",\"local\":" + text_of(result.launch.local) + ",\"groups\":" + std::to_string(result.launch.groups) +
-         ",\"groups_done\":" + std::to_string(result.groups_done) + ",\"counts\":" + text_of(result.counts) +
-         ",\"aiwc\":" + text_of(result.aiwc) + "}";
+         ",\"groups_done\":" + std::to_string(result.groups_done) +
+         ",\"instructions_done\":" + std::to_string(result.instructions_done) +
+         ",\"counts\":" + text_of(result.counts) + ",\"aiwc\":" + text_of(result.aiwc) + "}";
 }
 
 std::string program_path() {

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const char* kSource =
     // One thread for each point: rows become columns.
@@ -186,6 +188,17 @@ int main(int count, char** arguments) {
     SET(fill, 1, written);
     for (int i = 0; i < n; i++) launch(fill, 16, 16);
     print_sum(to, 16);
+  } else if (strcmp(work, "fork") == 0) {  // after a kernel; the child does nothing, and ends as programs do
+    cl_kernel fill = kernel("fill");
+    const int written = 8;
+    SET(fill, 0, to);
+    SET(fill, 1, written);
+    launch(fill, 16, 16);
+    clFinish(queue);
+    const pid_t child = fork();
+    if (child == 0) exit(0);
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0) return 6;
   } else if (strcmp(work, "endless") == 0) {  // nearly: 2000 rounds in each of a million groups
     cl_kernel endless = kernel("endless");
     const int rounds = -2000;
