@@ -15,6 +15,7 @@ namespace perfcast::service {
 namespace {
 
 constexpr size_t kMostProfiles = 1000;
+constexpr size_t kMostAnswerBytes = size_t{64} << 20;
 constexpr const char* kForecastsSchema = "perfcast.forecasts/1";
 constexpr const char* kPlatformsSchema = "perfcast.platforms/1";
 
@@ -145,6 +146,10 @@ Result<Answer> forecast_many(const program::Forecaster& forecaster, const Json& 
     if (i > 0) answer.json += ',';
     const auto report = forecast_one(forecaster, documents[i], question, "profiles[" + std::to_string(i) + "]");
     answer.json += compact_text(report ? to_json(*report) : perfcast::to_json(report.error()));
+    if (answer.json.size() > kMostAnswerBytes) {
+      return usage_error("too-large", "the answer is longer than " + human_bytes(static_cast<double>(kMostAnswerBytes)), "profiles",
+                         "fewer profiles, or short answers: top or platforms, and reasons false");
+    }
     ++answer.forecasts;
     if (report && !report->in_distribution) ++answer.out_of_distribution;
   }

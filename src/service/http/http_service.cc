@@ -29,6 +29,7 @@ constexpr const char* kBundlesSchema = "perfcast.bundles/1";
 // A request of more bytes is computed behind the connections, whatever it asks for.
 constexpr size_t kMostQuickBytes = size_t{256} << 10;
 constexpr size_t kMostWaiting = 1024;
+constexpr size_t kMostUnsentBytes = size_t{128} << 20;  // twice the longest answer
 constexpr std::string_view kSafeFields =
     "X-Content-Type-Options: nosniff\r\n"
     "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
@@ -372,6 +373,7 @@ Result<std::unique_ptr<HttpService>> HttpService::start(ContextFiles files, Http
   listening.shares_port = how.threads > 1;
   listening.tls = how.tls;
   listening.fields = kSafeFields;
+  listening.most_unsent_bytes = kMostUnsentBytes;
   for (size_t i = 0; i < how.threads; ++i) {
     auto loop = std::make_unique<Loop>(*service);
     if (Status listens = loop->listen(listening); !listens) return listens.error();
