@@ -9,6 +9,7 @@
 #include <map>
 
 #include "ai/latency/fit/bounded_least_squares.h"
+#include "base/csv.h"
 #include "base/parallel.h"
 #include "base/text.h"
 
