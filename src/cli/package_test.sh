@@ -21,7 +21,7 @@ profile=$folder/share/perfcast/profiles/apps/apps.aobench.json
 (cd / && "$folder/bin/perfcast" predict --profile "$profile" --json --quiet) >"$work/program.json"
 grep -q '"perfcast.forecast/1"' "$work/program.json" || fail "the tarball gives no forecast"
 ldd "$folder/bin/perfcast" "$folder/lib/libperfcast.so.1" | sed -n 's/^\t\(lib[^ ]*\) => \([^ ]*\).*/\1 \2/p' | sort -u |
-  grep -v -e " $folder/lib/" -e '^lib\(c\|m\|dl\|pthread\|rt\|resolv\)\.so' >"$work/outside" &&
+  grep -v -e " $folder/" -e '^lib\(c\|m\|dl\|pthread\|rt\|resolv\)\.so' >"$work/outside" &&
   fail "libraries outside of the tarball: $(cat "$work/outside")"
 while read -r library _; do
   grep -q "^${library//./\\.}: " "$folder/share/doc/perfcast/libraries/README" || fail "$library has no note of its source"

@@ -35,7 +35,7 @@ Status take_devices(const ServingArguments& arguments, const ai::EngineTerms& en
   auto devices = chosen_devices(**provider, is_any ? devices_with_prices(arguments.prices, **provider) : arguments.on);
   if (!devices) {
     Error error = devices.error();
-    if (is_any && error.where == "--on") error.where = "--price";
+    if (is_any && (error.where == "--on" || error.where == "on")) error.where = "--price";
     return error;
   }
   for (ai::ForecastDevice& device : *devices) device.terms.engine = engine;
