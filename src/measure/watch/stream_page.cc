@@ -205,7 +205,8 @@ std::string StreamPage::to_html(const std::string& source, const std::vector<std
     for (size_t j = 0; j < names_.size() && drawn.size() < kMostPictures; ++j) drawn.emplace_back(groups_[g].name, j);
   }
   for (const auto& [name, column] : drawn) {
-    const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& of) { return of.name == name; });
+    const auto group =
+        std::find_if(groups_.begin(), groups_.end(), [&wanted = name](const Group& of) { return of.name == wanted; });
     if (group == groups_.end() || group->stretches.empty()) continue;
     figure.images.push_back(picture(*group, column, figure.images.size()));
   }
