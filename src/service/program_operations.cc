@@ -59,6 +59,7 @@ Result<std::optional<program::PriceList>> prices_of(const Context& context, cons
     const auto found = known.find(request.text("price_list"));
     if (found == known.end()) {
       std::vector<std::string> names;
+      names.reserve(known.size());
       for (const auto& [name, path] : known) names.push_back(name);
       return usage_error("unknown-price-list",
                          "there is no price list '" + printable(request.text("price_list").substr(0, 60)) + "'",
