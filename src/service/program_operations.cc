@@ -148,8 +148,8 @@ Result<Answer> forecast_many(const program::Forecaster& forecaster, const Json& 
     const auto report = forecast_one(forecaster, documents[i], question, "profiles[" + std::to_string(i) + "]");
     answer.json += compact_text(report ? to_json(*report) : perfcast::to_json(report.error()));
     if (answer.json.size() > kMostAnswerBytes) {
-      return usage_error("too-large", "the answer is longer than " + human_bytes(static_cast<double>(kMostAnswerBytes)), "profiles",
-                         "fewer profiles, or short answers: top or platforms, and reasons false");
+      return usage_error("too-large", "the answer is longer than " + human_bytes(static_cast<double>(kMostAnswerBytes)),
+                         "profiles", "fewer profiles, or short answers: top or platforms, and reasons false");
     }
     ++answer.forecasts;
     if (report && !report->in_distribution) ++answer.out_of_distribution;
