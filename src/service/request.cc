@@ -60,7 +60,7 @@ std::string range_words(const Field& field) {
 // Empty: `value` is as the field wants it.
 std::string mistake_of(const Json& value, const Field& field) {
   const FieldKind kind = element_kind(field.kind);
-  const std::string wanted = kind_words(kind) + range_words(field);
+  std::string wanted = kind_words(kind) + range_words(field);
   switch (kind) {
     case FieldKind::kText: {
       if (!value.is_string()) return wanted;

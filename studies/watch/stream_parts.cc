@@ -47,6 +47,7 @@ Result<std::vector<Alert>> opened(const MetricStream& stream, size_t columns, do
 
 std::vector<size_t> rows_of(const std::vector<Alert>& alerts) {
   std::vector<size_t> rows;
+  rows.reserve(alerts.size());
   for (const Alert& alert : alerts) rows.push_back(alert.row);
   return rows;
 }
@@ -131,7 +132,7 @@ Status add_nab(const std::string& folder, const PartOptions& options, StudyOutpu
   const auto files = read_nab(folder);
   if (!files) return files.error();
   std::vector<NabTrial> trials(files->size());
-  const Status done = parallel_for(files->size(), options.verbose ? 1 : options.threads, [&](size_t i) -> Status {
+  Status done = parallel_for(files->size(), options.verbose ? 1 : options.threads, [&](size_t i) -> Status {
     const NabFile& file = (*files)[i];
     if (options.verbose) {
       fmt::print("{}/{}{}:", file.category, file.name, file.tuned ? "" : " (not tuned on)");
@@ -183,7 +184,7 @@ Status add_generated(const PartOptions& options, StudyOutput& output) {
     std::vector<double> delays_s;
   };
   std::vector<Trial> trials(options.seeds);
-  const Status done = parallel_for(trials.size(), options.verbose ? 1 : options.threads, [&](size_t i) -> Status {
+  Status done = parallel_for(trials.size(), options.verbose ? 1 : options.threads, [&](size_t i) -> Status {
     const GeneratedStream made = generate_with_faults(i + 1, kGeneratedRows);
     if (options.verbose) {
       fmt::print("seed {}:", i + 1);
@@ -257,7 +258,7 @@ Status add_faultless(const PartOptions& options, StudyOutput& output) {
   }
   std::vector<Row> trials;
   for (const Row& row : rows) trials.insert(trials.end(), options.seeds, row);
-  const Status done = parallel_for(trials.size(), options.verbose ? 1 : options.threads, [&](size_t i) -> Status {
+  Status done = parallel_for(trials.size(), options.verbose ? 1 : options.threads, [&](size_t i) -> Status {
     const GeneratedStream made = generate_faultless(trials[i].kind, i % options.seeds + 1, kFaultlessRows);
     if (options.verbose)
       fmt::print("{} seed {} asked {:.2f}:\n", to_text(trials[i].kind), i % options.seeds + 1, trials[i].asked);

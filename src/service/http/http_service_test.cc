@@ -64,7 +64,7 @@ class HttpServiceTest : public testing::Test {
   }
   Json wait_for_job(const std::string& id) const {
     for (int i = 0; i < 2000; ++i) {
-      const Json job = get("/v1/jobs/" + id).json();
+      Json job = get("/v1/jobs/" + id).json();
       if (job["state"] != "waiting" && job["state"] != "running") return job;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
