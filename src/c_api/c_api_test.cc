@@ -13,7 +13,7 @@ namespace perfcast {
 namespace {
 
 // Both of a call; one is empty.
-struct Outcome {
+struct Outcome {  // NOLINT(bugprone-exception-escape): nlohmann's destructor
   Json answer;
   std::string code, message, where, allowed;
 };
@@ -145,6 +145,7 @@ TEST_F(CApi, AnswersSeveralThreads) {
   std::vector<Json> answers(4);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(answers.size());
     for (Json& answer : answers)
       threads.emplace_back([&answer] { answer = forecast(profile_.c_str(), nullptr).answer; });
   }

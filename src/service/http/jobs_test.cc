@@ -25,7 +25,7 @@ Json state_of(Jobs& jobs, const std::string& id) {
 
 Json end_of(Jobs& jobs, const std::string& id) {
   for (int i = 0; i < 1000; ++i) {
-    const Json state = state_of(jobs, id);
+    Json state = state_of(jobs, id);
     if (state.contains("answer") || state.contains("error")) return state;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

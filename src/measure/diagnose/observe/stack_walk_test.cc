@@ -51,7 +51,8 @@ __attribute__((noinline)) void catch_stack(Caught& caught) {
       "mov %%rbp, %2"
       : "=r"(caught.address), "=r"(caught.stack_pointer), "=r"(caught.frame_pointer));
   caught.words.resize(kBytes / 8);
-  std::memcpy(caught.words.data(), reinterpret_cast<const void*>(caught.stack_pointer), kBytes);
+  const void* const top = reinterpret_cast<const void*>(caught.stack_pointer);  // NOLINT(performance-no-int-to-ptr)
+  std::memcpy(caught.words.data(), top, kBytes);
   std::array<void*, 32> callers{};
   const int count = backtrace(callers.data(), static_cast<int>(callers.size()));
   for (int i = 1; i < count; ++i)
