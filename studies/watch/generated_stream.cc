@@ -35,7 +35,11 @@ GeneratedStream loads(Random& random, size_t rows) {
 uint64_t poisson(Random& random, double mean) {
   const double least = std::exp(-mean);
   uint64_t count = 0;
-  for (double product = random.uniform(); product > least; product *= random.uniform()) ++count;
+  double product = random.uniform();
+  while (product > least) {
+    product *= random.uniform();
+    ++count;
+  }
   return count;
 }
 
