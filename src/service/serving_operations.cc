@@ -34,29 +34,32 @@ Field yes(const char* name, const char* meaning) { return {.name = name, .kind =
 std::vector<Field> load_fields() {
   return {{.name = "rate",
            .kind = FieldKind::kNumbers,
-           .meaning = "Requests per second that come at random times.",
+           .meaning = "Requests per second, at random times.",
            .unit = "1/s",
            .least = 1e-6,
            .most = 1e6,
            .most_items = kMostLoads},
           {.name = "concurrency",
            .kind = FieldKind::kIntegers,
-           .meaning = "So many clients in place of a rate. Each sends its next request when its last one has ended.",
+           .meaning =
+               "The number of clients, instead of a rate. Each client sends its next request when it has its answer.",
            .least = 1,
            .most = 1e6,
            .most_items = kMostLoads},
           {.name = "trace",
            .meaning = "Requests as text: CSV or lines of JSON, of Vidur, Azure, Mooncake, an engine's log or your own. "
-                      "With rate or concurrency its lengths alone."},
-          number("prompt_tokens", "Tokens of a prompt in the mean. Default: 1024.", 1, kMostTokensOfRequest),
-          number("output_tokens", "Tokens of an answer in the mean. Default: 128.", 1, kMostTokensOfRequest),
+                      "With rate or concurrency, only their lengths are used."},
+          number("prompt_tokens", "The mean number of tokens of a prompt. Default: 1024.", 1, kMostTokensOfRequest),
+          number("output_tokens", "The mean number of tokens of an answer. Default: 128.", 1, kMostTokensOfRequest),
           number("spread", "How much lengths differ: the standard deviation of their logarithms. Default: 0.", 0, 4),
           number("burst", "How uneven arrivals are: 1 is at random (default), 0 even, above 1 in bursts.", 0, 1000),
-          integer("turns", "Turns of a conversation. Default: 1.", 1, 1000),
-          number("think_time", "The time from the end of a turn to the next one.", 0, 1e6, "s"),
-          integer("shared_prefix", "Tokens that all prompts begin with.", 0, kMostTokensOfRequest),
-          integer("requests", "How many requests come. Default: as many as in 10 minutes.", 1, kMostRequests),
-          integer("most_in_flight", "Clients send no more than so many requests at once.", 1, kMostInFlight),
+          integer("turns", "The number of turns of a conversation. Default: 1.", 1, 1000),
+          number("think_time", "The time from the end of an answer to the next turn. Default: 0.", 0, 1e6, "s"),
+          integer("shared_prefix", "The number of tokens with which all prompts begin. Default: 0.", 0,
+                  kMostTokensOfRequest),
+          integer("requests", "The number of requests. Default: what comes in 10 minutes.", 1, kMostRequests),
+          integer("most_in_flight", "The most requests that clients have open at once. Default: no limit.", 1,
+                  kMostInFlight),
           integer("seed", "The seed of everything that is drawn at random. Default: 1.", 0, 9e15)};
 }
 
@@ -68,20 +71,30 @@ std::vector<Field> scheduler_fields() {
       {.name = "router",
        .meaning = "How requests find a replica. Default: least-loaded.",
        .choices = {"round-robin", "least-loaded", "prefix-aware"}},
-      integer("max_sequences", "Sequences that an engine runs at once. Default: 256.", 1, 1e6),
-      integer("step_tokens", "Tokens of a step at the most. Default: the engine's own.", 1, kMostTokensOfRequest),
-      integer("cache_tokens", "Tokens that fit the cache of an engine. Default: what its devices have room for.", 1,
+      integer("max_sequences", "The most sequences that an engine runs at once. Default: 256.", 1, 1e6),
+      integer("step_tokens", "The most tokens in one step. Default: the engine's own.", 1, kMostTokensOfRequest),
+      integer("cache_tokens",
+              "How many tokens the cache of an engine holds. Default: what fits in the memory of its devices.", 1,
               kMostCacheTokens),
-      integer("context_tokens", "Longer requests are refused. Default: what the cache holds.", 1, kMostCacheTokens),
-      yes("no_prefix_cache", "Computes prefixes anew for each request."),
+      integer("context_tokens",
+              "The longest request, prompt and answer; longer ones are refused. Default: what the cache holds.", 1,
+              kMostCacheTokens),
+      number("cache_reserve",
+             "Share of the cache that must stay free when a request is let in beside others. Default: 0.", 0, 0.99),
+      yes("no_prefix_cache", "Computes every prompt in full, even if another prompt began in the same way."),
       yes("whole_prompts", "Computes each prompt in one step of its own."),
-      integer("receive_steps", "A busy engine looks for new requests every so many steps. Default: 1.", 1, 1 << 20)};
+      integer("receive_steps", "A busy engine looks for new requests once in so many steps. Default: 1.", 1, 1 << 20)};
 }
 
 std::vector<Field> all_of(std::initializer_list<std::vector<Field>> parts) {
   std::vector<Field> fields;
   for (const auto& part : parts) fields.insert(fields.end(), part.begin(), part.end());
   return fields;
+}
+
+// Of a service and its load, however it is built.
+std::vector<Field> service_fields() {
+  return all_of({model_fields(), engine_fields(), load_fields(), scheduler_fields()});
 }
 
 Status take_scheduler(const Request& request, ai::ServingRequestFor& service) {
@@ -98,6 +111,7 @@ Status take_scheduler(const Request& request, ai::ServingRequestFor& service) {
   service.max_sequences = request.integer("max_sequences");
   service.step_tokens = request.integer("step_tokens");
   service.cache_tokens = request.integer("cache_tokens");
+  service.cache_reserve_share = request.number("cache_reserve").value_or(0);
   service.context_tokens = request.integer("context_tokens").value_or(0);
   service.prefix_cache = !request.yes("no_prefix_cache");
   service.chunked_prefill = !request.yes("whole_prompts");
@@ -171,6 +185,7 @@ Result<Answer> run_serving(const Context& context, const Request& request, const
   service->data_parallel = request.integer("data_parallel").value_or(1);
   service->pipeline_parallel = request.integer("pipeline_parallel").value_or(1);
   service->expert_parallel = request.yes("expert_parallel");
+  service->balance_steps = request.integer("balance_steps").value_or(0);
   service->transfer_bytes_per_s = 1e9 * request.number("transfer_rate").value_or(kUnknown);
   service->draft_tokens = request.integer("draft_tokens").value_or(0);
   service->acceptance = request.number("acceptance").value_or(0);
@@ -243,19 +258,23 @@ std::vector<Operation> serving_operations() {
        .answer = "perfcast.serving/1",
        .is_long = true,
        .fields = all_of(
-           {model_fields(),
-            engine_fields(),
-            load_fields(),
-            scheduler_fields(),
-            {integer("tensor_parallel", "Devices that share every layer. Default: 1.", 1, kMostShared),
-             integer("replicas", "Engines that share the load. Default: 1.", 1, kMostReplicas),
-             integer("prefill_replicas", "So many replicas compute prompts alone.", 1, kMostReplicas),
-             integer("data_parallel", "Engines of a replica. Default: 1.", 1, kMostShared),
-             integer("pipeline_parallel", "Stages of a replica. Default: 1.", 1, kMostShared),
+           {service_fields(),
+            {integer("tensor_parallel", "The number of devices that share every layer. Default: 1.", 1, kMostShared),
+             integer("replicas", "The number of engines that share the load. Default: 1.", 1, kMostReplicas),
+             integer("prefill_replicas", "The number of further replicas that compute only prompts. Default: 0.", 1,
+                     kMostReplicas),
+             integer("data_parallel", "The number of engines in a replica. Default: 1.", 1, kMostShared),
+             integer("pipeline_parallel", "The number of stages in a replica. Default: 1.", 1, kMostShared),
+             integer(
+                 "balance_steps",
+                 "With data_parallel: a prompt waits until each engine has one, but at most so many steps. Default: 0.",
+                 0, 1 << 20),
              yes("expert_parallel", "Each device holds whole experts, not a part of each."),
-             number("transfer_rate", "What each device sends from replicas for prompts. Default: as to its host.", 1e-3,
-                    1e6, "GB/s"),
-             integer("draft_tokens", "Tokens of each sequence that are guessed in a step.", 1, 64),
+             number("transfer_rate",
+                    "How fast each of their devices sends keys and values. Default: the speed of the link to its host.",
+                    1e-3, 1e6, "GB/s"),
+             integer("draft_tokens",
+                     "Speculative decoding: the number of tokens of each sequence that are guessed in a step.", 1, 64),
              number("acceptance", "With draft_tokens: the share of guesses that are right.", 0, 1),
              number("draft_share", "With draft_tokens: the share of a step's time that a guess takes.", 0, 1)}}),
        .run = run_serving},
@@ -264,10 +283,7 @@ std::vector<Operation> serving_operations() {
        .answer = "perfcast.serving-plan/1",
        .is_long = true,
        .fields = all_of(
-           {model_fields(),
-            engine_fields(),
-            load_fields(),
-            scheduler_fields(),
+           {service_fields(),
             {{.name = "tensor_parallel",
               .kind = FieldKind::kIntegers,
               .meaning = "How many devices may share a replica's layers. Default: 1, 2, 4, 8.",
