@@ -51,7 +51,9 @@ void add_common_options(CLI::App& verb, CommandContext& context, unsigned furthe
   if (options.corpus.empty()) options.corpus = in_user_data("perfcast.db");
   if (options.bundle.empty()) options.bundle = shipped_file("bundles/cpus.pcb");
   if ((further & kCorpusOption) != 0) {
-    add_advanced(verb, "--corpus", options.corpus, "FILE", "The corpus file (SQLite).")
+    add_advanced(verb, "--corpus", options.corpus, "FILE",
+                 "The corpus: a file (SQLite), or the address of a PostgreSQL database, such as "
+                 "postgresql://user@host/lab.")
         ->each([&options](const std::string&) { options.corpus_given = true; })
         ->capture_default_str()
         ->group(kCommonGroup);

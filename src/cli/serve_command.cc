@@ -22,6 +22,7 @@
 #include "cli/command.h"
 #include "cli/option_table.h"
 #include "cli/shared/named_file.h"
+#include "program/corpus/store/store.h"
 #include "service/http/http_service.h"
 
 namespace perfcast::cli {
@@ -159,7 +160,9 @@ class Serve {
     files.audit_models = shipped_file("audit/models.json");
     files.core_designs = shipped_file("cores/designs.json");
     if (options_.corpus_given) {
-      if (Status there = check_named_file("--corpus", options_.corpus); !there) return there;
+      if (!program::is_database_address(options_.corpus)) {
+        if (Status there = check_named_file("--corpus", options_.corpus); !there) return there;
+      }
       files.corpus = options_.corpus;
     }
     return {};

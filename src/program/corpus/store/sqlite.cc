@@ -6,11 +6,59 @@ namespace perfcast::program {
 namespace {
 
 constexpr int kBusyTimeoutMs = 10'000;
+constexpr int64_t kApplicationId = 0x50464331;  // "PFC1"
+
+class SqliteStatement final : public StatementHandle {
+ public:
+  SqliteStatement(sqlite3_stmt* handle, const SqliteDatabase& database) : handle_(handle), database_(database) {}
+
+  void bind_text(int index, std::string_view text) override {
+    // A null pointer would bind NULL.
+    sqlite3_bind_text(handle_.get(), index + 1, text.data() == nullptr ? "" : text.data(),
+                      static_cast<int>(text.size()), SQLITE_STATIC);
+  }
+  void bind_integer(int index, int64_t value) override { sqlite3_bind_int64(handle_.get(), index + 1, value); }
+  void bind_number(int index, double value) override { sqlite3_bind_double(handle_.get(), index + 1, value); }
+  void bind_null(int index) override { sqlite3_bind_null(handle_.get(), index + 1); }
+
+  Result<bool> step() override {
+    const int code = sqlite3_step(handle_.get());
+    if (code == SQLITE_ROW) return true;
+    Result<bool> result = code == SQLITE_DONE ? Result<bool>(false) : Result<bool>(database_.error("use the corpus"));
+    sqlite3_reset(handle_.get());
+    return result;
+  }
+  Status run() override {
+    while (true) {
+      const auto row = step();
+      if (!row) return row.error();
+      if (!*row) return {};
+    }
+  }
+  void reset() override { sqlite3_reset(handle_.get()); }
+
+  std::string_view text(int column) const override {
+    const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(handle_.get(), column));
+    if (bytes == nullptr) return {};
+    return {bytes, static_cast<size_t>(sqlite3_column_bytes(handle_.get(), column))};
+  }
+  int64_t integer(int column) const override { return sqlite3_column_int64(handle_.get(), column); }
+  double number(int column) const override { return sqlite3_column_double(handle_.get(), column); }
+  bool is_null(int column) const override { return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL; }
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* handle) const { sqlite3_finalize(handle); }
+  };
+  std::unique_ptr<sqlite3_stmt, Finalize> handle_;
+  const SqliteDatabase& database_;
+};
 
 }  // namespace
 
-Result<Database> Database::open(const std::string& path, bool read_only) {
-  Database database;
+Result<std::unique_ptr<Database>> SqliteDatabase::open(const std::string& path, bool read_only) {
+  auto opened = std::make_unique<SqliteDatabase>();
+  SqliteDatabase& database = *opened;
   database.path_ = path;
   // Also a reader opens for writing where it may: only a writer can roll back what a killed process left behind.
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (read_only ? 0 : SQLITE_OPEN_CREATE);
@@ -25,10 +73,12 @@ Result<Database> Database::open(const std::string& path, bool read_only) {
   if (read_only) {
     if (const Status status = database.execute("PRAGMA query_only = ON"); !status) return status.error();
   }
-  return database;
+  const Status status = database.execute("PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536");
+  if (!status) return status.error();
+  return std::unique_ptr<Database>(std::move(opened));
 }
 
-Error Database::error(const std::string& doing) const {
+Error SqliteDatabase::error(const std::string& doing) const {
   if (handle_ == nullptr) return {"out-of-memory", "cannot " + doing, path_, ""};
   const int code = sqlite3_errcode(handle_.get()) & 0xff;
   Error result{"corpus-error", "cannot " + doing + ": " + sqlite3_errmsg(handle_.get()), path_, ""};
@@ -50,74 +100,37 @@ Error Database::error(const std::string& doing) const {
   return result;
 }
 
-Status Database::execute(const char* sql) {
-  if (sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK) return error("use the corpus");
+Status SqliteDatabase::execute(const std::string& sql) {
+  if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return error("use the corpus");
   return {};
 }
 
-Result<Statement> Database::prepare(std::string_view sql) {
+Result<Statement> SqliteDatabase::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(handle_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK) {
     return error("use the corpus");
   }
-  return Statement(statement, this);
+  return Statement(std::make_unique<SqliteStatement>(statement, *this));
 }
 
-Result<int64_t> Database::query_integer(std::string_view sql) {
-  auto statement = prepare(sql);
-  if (!statement) return statement.error();
-  auto row = statement->step();
-  if (!row) return row.error();
-  return *row ? statement->integer(0) : 0;
-}
-
-Statement& Statement::bind(int index, std::string_view text) {
-  // A null pointer would bind NULL.
-  sqlite3_bind_text(handle_.get(), index + 1, text.data() == nullptr ? "" : text.data(), static_cast<int>(text.size()),
-                    SQLITE_STATIC);
-  return *this;
-}
-
-Statement& Statement::bind(int index, int64_t value) {
-  sqlite3_bind_int64(handle_.get(), index + 1, value);
-  return *this;
-}
-
-Statement& Statement::bind(int index, double value) {
-  sqlite3_bind_double(handle_.get(), index + 1, value);
-  return *this;
-}
-
-Result<bool> Statement::step() {
-  const int code = sqlite3_step(handle_.get());
-  if (code == SQLITE_ROW) return true;
-  Result<bool> result = code == SQLITE_DONE ? Result<bool>(false) : Result<bool>(database_->error("use the corpus"));
-  sqlite3_reset(handle_.get());
-  return result;
-}
-
-Status Statement::run() {
-  while (true) {
-    const auto row = step();
-    if (!row) return row.error();
-    if (!*row) return {};
+Result<int64_t> SqliteDatabase::schema_version() {
+  const auto application = query_integer("PRAGMA application_id");
+  if (!application) return application.error();
+  const auto version = query_integer("PRAGMA user_version");
+  if (!version) return version.error();
+  const auto tables = query_integer("SELECT count(*) FROM sqlite_schema");
+  if (!tables) return tables.error();
+  if (*application == 0 && *version == 0 && *tables == 0) return 0;
+  if (*application != kApplicationId) {
+    return Error{"not-a-corpus", "this SQLite database belongs to another application", path_,
+                 "a corpus that perfcast wrote, or a new path"};
   }
+  return version;
 }
 
-std::string_view Statement::text(int column) const {
-  const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(handle_.get(), column));
-  if (bytes == nullptr) return {};
-  return {bytes, static_cast<size_t>(sqlite3_column_bytes(handle_.get(), column))};
-}
-
-std::optional<int64_t> Statement::optional_integer(int column) const {
-  if (is_null(column)) return std::nullopt;
-  return integer(column);
-}
-
-std::optional<double> Statement::optional_number(int column) const {
-  if (is_null(column)) return std::nullopt;
-  return number(column);
+Status SqliteDatabase::set_schema_version(int64_t version) {
+  return execute("PRAGMA application_id = " + std::to_string(kApplicationId) +
+                 "; PRAGMA user_version = " + std::to_string(version));
 }
 
 }  // namespace perfcast::program

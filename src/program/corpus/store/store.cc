@@ -4,12 +4,13 @@
 #include <filesystem>
 #include <system_error>
 
-#include "program/corpus/store/sqlite_store.h"
+#include "program/corpus/store/postgres.h"
+#include "program/corpus/store/sql_store.h"
+#include "program/corpus/store/sqlite.h"
 
 namespace perfcast::program {
 namespace {
 
-constexpr int64_t kApplicationId = 0x50464331;  // "PFC1"
 constexpr int64_t kSchemaVersion = 3;
 
 constexpr const char* kStoreSchema = R"sql(
@@ -77,9 +78,10 @@ Error no_path() {
 }
 
 Result<std::unique_ptr<CorpusStore>> open_store(const std::string& path, bool read_only) {
-  auto database = Database::open(path, read_only);
+  auto database =
+      is_database_address(path) ? PostgresDatabase::open(path, read_only) : SqliteDatabase::open(path, read_only);
   if (!database) return database.error();
-  auto store = std::make_unique<SqliteStore>(std::move(*database));
+  auto store = std::make_unique<SqlStore>(*std::move(database));
   if (Status status = store->prepare(read_only); !status) return status.error();
   return std::unique_ptr<CorpusStore>(std::move(store));
 }
@@ -88,6 +90,7 @@ Result<std::unique_ptr<CorpusStore>> open_store(const std::string& path, bool re
 
 Result<std::unique_ptr<CorpusStore>> CorpusStore::open(const std::string& path) {
   if (path.empty()) return no_path();
+  if (is_database_address(path)) return open_store(path, false);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code problem;
   if (!folder.empty()) std::filesystem::create_directories(folder, problem);
@@ -100,6 +103,7 @@ Result<std::unique_ptr<CorpusStore>> CorpusStore::open(const std::string& path) 
 
 Result<std::unique_ptr<CorpusStore>> CorpusStore::open_read_only(const std::string& path) {
   if (path.empty()) return no_path();
+  if (is_database_address(path)) return open_store(path, true);
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
     return Error{"file-not-found", "there is no corpus", path, "an existing corpus; make one with: perfcast import"};
@@ -107,60 +111,37 @@ Result<std::unique_ptr<CorpusStore>> CorpusStore::open_read_only(const std::stri
   return open_store(path, true);
 }
 
-Status SqliteStore::prepare(bool read_only) {
-  const auto application = database_.query_integer("PRAGMA application_id");
-  if (!application) return application.error();
-  const auto version = database_.query_integer("PRAGMA user_version");
+Status SqlStore::prepare(bool read_only) {
+  const auto version = database_->schema_version();
   if (!version) return version.error();
-  const auto tables = database_.query_integer("SELECT count(*) FROM sqlite_schema");
-  if (!tables) return tables.error();
-
-  const bool empty = *application == 0 && *version == 0 && *tables == 0;
-  if (!empty && *application != kApplicationId) {
-    return Error{"not-a-corpus", "this SQLite database belongs to another application", database_.path(),
-                 "a corpus that perfcast wrote, or a new path"};
-  }
   if (*version > kSchemaVersion) {
     return Error{"future-version",
                  "the corpus has schema version " + std::to_string(*version) + ", written by a newer perfcast",
-                 database_.path(), "schema version " + std::to_string(kSchemaVersion) + " or older"};
+                 database_->path(), "schema version " + std::to_string(kSchemaVersion) + " or older"};
   }
-  if (empty && read_only) {
-    return Error{"not-a-corpus", "the file is empty", database_.path(), "a corpus; make one with: perfcast import"};
+  if (*version == 0 && read_only) {
+    return Error{"not-a-corpus", "there is no corpus in it", database_->path(),
+                 "a corpus; make one with: perfcast import"};
   }
-  if (empty) {
-    if (Status status = create_schema(); !status) return status;
-  }
-  version_ = empty ? kSchemaVersion : *version;
-  if (version_ < kSchemaVersion && !read_only) {
-    if (Status status = migrate(); !status) return status;
-  }
-  return database_.execute("PRAGMA foreign_keys = ON; PRAGMA cache_size = -65536");
+  version_ = *version;
+  return version_ == kSchemaVersion || read_only ? Status() : migrate();
 }
 
-Status SqliteStore::create_schema() {
-  Transaction transaction(database_);
+Status SqlStore::migrate() {
+  Transaction transaction(*database_);
   if (Status status = transaction.begin(); !status) return status;
   // Another process may have been first.
-  const auto tables = database_.query_integer("SELECT count(*) FROM sqlite_schema");
-  if (!tables) return tables.error();
-  if (*tables > 0) return {};
-  const std::string sql = std::string(kStoreSchema) + "PRAGMA application_id = " + std::to_string(kApplicationId) +
-                          "; PRAGMA user_version = " + std::to_string(kSchemaVersion);
-  if (Status status = database_.execute(sql.c_str()); !status) return status;
-  return transaction.commit();
-}
-
-Status SqliteStore::migrate() {
-  Transaction transaction(database_);
-  if (Status status = transaction.begin(); !status) return status;
-  // Another process may have been first.
-  const auto version = database_.query_integer("PRAGMA user_version");
+  const auto version = database_->schema_version();
   if (!version) return version.error();
+  if (*version == 0) {
+    if (Status status = database_->change_schema(kStoreSchema); !status) return status;
+  }
   for (const Migration& migration : kMigrations) {
-    if (migration.version <= *version) continue;
-    const std::string sql = migration.sql + ("PRAGMA user_version = " + std::to_string(migration.version));
-    if (Status status = database_.execute(sql.c_str()); !status) return status;
+    if (*version == 0 || migration.version <= *version) continue;
+    if (Status status = database_->change_schema(migration.sql); !status) return status;
+  }
+  if (*version < kSchemaVersion) {
+    if (Status status = database_->set_schema_version(kSchemaVersion); !status) return status;
   }
   version_ = std::max(*version, kSchemaVersion);
   return transaction.commit();

@@ -1,21 +1,27 @@
 #pragma once
-// The SQLite store behind a narrow interface (PostgreSQL may stand behind the same one later).
+// Where a corpus is kept, behind a narrow interface: a file of SQLite, or a PostgreSQL database that a team shares.
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "program/corpus/corpus.h"
 
 namespace perfcast::program {
 
+// Whether it is the address of a PostgreSQL database, "postgresql://user@host:port/database" or "postgres://...", and
+// no path. It has no password: that is in ~/.pgpass or PGPASSWORD
+// (https://www.postgresql.org/docs/15/libpq-connect.html).
+bool is_database_address(std::string_view corpus);
+
 // Keys: source, platform and program by id; server by vendor, name and platform; run by program, platform, server and
 // threads; profile by program, source and the host's CPU model; exclusion by source, subject and reason.
 class CorpusStore {
  public:
-  // Creates the file, its folder and schema where absent; a file of another kind or a future schema version is refused
-  // unchanged ("not-a-corpus", "future-version").
+  // `path`: or the address of a database. Creates the file, its folder and schema where absent; a file of another kind
+  // or a future schema version is refused unchanged ("not-a-corpus", "future-version"; of a database "cannot-connect").
   static Result<std::unique_ptr<CorpusStore>> open(const std::string& path);
-  // "file-not-found" where absent.
+  // "file-not-found" where absent; of a database "not-a-corpus".
   static Result<std::unique_ptr<CorpusStore>> open_read_only(const std::string& path);
   virtual ~CorpusStore() = default;
 

@@ -1,6 +1,6 @@
 #include "base/json.h"
 #include "base/text.h"
-#include "program/corpus/store/sqlite_store.h"
+#include "program/corpus/store/sql_store.h"
 
 namespace perfcast::program {
 namespace {
@@ -19,9 +19,9 @@ Result<std::map<std::string, double>> facts_from_text(std::string_view text, con
 
 }  // namespace
 
-Result<Corpus> SqliteStore::load() {
+Result<Corpus> SqlStore::load() {
   // One read transaction, so that a writer in between does not tear the picture.
-  Transaction transaction(database_);
+  Transaction transaction(*database_);
   if (Status status = transaction.begin_read(); !status) return status.error();
   Corpus corpus;
   if (Status status = load_sources(corpus); !status) return status.error();
@@ -37,8 +37,8 @@ Result<Corpus> SqliteStore::load() {
   return corpus;
 }
 
-Status SqliteStore::for_each_row(const char* sql, const std::function<Status(Statement&)>& read) {
-  auto rows = database_.prepare(sql);
+Status SqlStore::for_each_row(const char* sql, const std::function<Status(Statement&)>& read) {
+  auto rows = database_->prepare(sql);
   if (!rows) return rows.error();
   while (true) {
     const auto row = rows->step();
@@ -48,16 +48,16 @@ Status SqliteStore::for_each_row(const char* sql, const std::function<Status(Sta
   }
 }
 
-Result<const std::string*> SqliteStore::name_of(const Names& names, int64_t id, const char* what) const {
+Result<const std::string*> SqlStore::name_of(const Names& names, int64_t id, const char* what) const {
   const auto found = names.find(id);
   if (found == names.end()) {
-    return Error{"bad-corpus", std::string("a row names a ") + what + " that does not exist", database_.path(),
+    return Error{"bad-corpus", std::string("a row names a ") + what + " that does not exist", database_->path(),
                  "a corpus that perfcast wrote"};
   }
   return &found->second;
 }
 
-Status SqliteStore::load_sources(Corpus& corpus) {
+Status SqlStore::load_sources(Corpus& corpus) {
   source_names_.clear();
   return for_each_row("SELECT id, name, url, licence, retrieved_utc, note FROM source ORDER BY name",
                       [&](Statement& row) -> Status {
@@ -73,7 +73,7 @@ Status SqliteStore::load_sources(Corpus& corpus) {
                       });
 }
 
-Result<Platform> SqliteStore::read_platform(const Statement& row) const {
+Result<Platform> SqlStore::read_platform(const Statement& row) const {
   Platform platform;
   platform.id = row.text(1);
   platform.name = row.text(2);
@@ -83,7 +83,7 @@ Result<Platform> SqliteStore::read_platform(const Statement& row) const {
   platform.cpu_family = row.optional_integer(6);
   platform.model = row.optional_integer(7);
   platform.stepping = row.optional_integer(8);
-  auto facts = facts_from_text(row.text(9), database_.path() + ": platform " + platform.id);
+  auto facts = facts_from_text(row.text(9), database_->path() + ": platform " + platform.id);
   if (!facts) return facts.error();
   platform.facts = std::move(*facts);
   for (std::string& flag : split(row.text(10), ' ')) {
@@ -93,7 +93,7 @@ Result<Platform> SqliteStore::read_platform(const Statement& row) const {
   return platform;
 }
 
-Status SqliteStore::load_platforms(Corpus& corpus) {
+Status SqlStore::load_platforms(Corpus& corpus) {
   platform_names_.clear();
   // What version 2 says of an older file: whoever has servers is rented out.
   const std::string segment =
@@ -113,7 +113,7 @@ Status SqliteStore::load_platforms(Corpus& corpus) {
   });
 }
 
-Status SqliteStore::load_servers(Corpus& corpus) {
+Status SqlStore::load_servers(Corpus& corpus) {
   const std::string sql = "SELECT vendor, name, platform_id, vcpus, memory_gib, threads_per_core, cores, source_id, " +
                           std::string(version_ < 3 ? "'{}'" : "facts_json") +
                           " FROM server ORDER BY vendor, name, platform_id";
@@ -131,7 +131,7 @@ Status SqliteStore::load_servers(Corpus& corpus) {
     const auto source = name_of(source_names_, row.integer(7), "source");
     if (!source) return source.error();
     server.source = **source;
-    auto facts = facts_from_text(row.text(8), database_.path() + ": server " + server.vendor + "/" + server.name);
+    auto facts = facts_from_text(row.text(8), database_->path() + ": server " + server.vendor + "/" + server.name);
     if (!facts) return facts.error();
     server.facts = std::move(*facts);
     corpus.servers.push_back(std::move(server));
@@ -139,7 +139,7 @@ Status SqliteStore::load_servers(Corpus& corpus) {
   });
 }
 
-Status SqliteStore::load_programs(Corpus& corpus) {
+Status SqlStore::load_programs(Corpus& corpus) {
   program_names_.clear();
   return for_each_row(
       "SELECT id, slug, family, program_group, suite, work_unit, excluded, source_id FROM program ORDER BY slug",
@@ -160,7 +160,7 @@ Status SqliteStore::load_programs(Corpus& corpus) {
       });
 }
 
-Status SqliteStore::load_run_servers() {
+Status SqlStore::load_run_servers() {
   run_server_names_.clear();
   return for_each_row("SELECT id, name FROM run_server", [&](Statement& row) -> Status {
     run_server_names_[row.integer(0)] = row.text(1);
@@ -168,7 +168,7 @@ Status SqliteStore::load_run_servers() {
   });
 }
 
-Result<SqliteStore::RunNames> SqliteStore::names_of_run(const Statement& row, int source_column) const {
+Result<SqlStore::RunNames> SqlStore::names_of_run(const Statement& row, int source_column) const {
   const auto program = name_of(program_names_, row.integer(0), "program");
   if (!program) return program.error();
   const auto platform = name_of(platform_names_, row.integer(1), "platform");
@@ -180,24 +180,27 @@ Result<SqliteStore::RunNames> SqliteStore::names_of_run(const Statement& row, in
   return RunNames{*program, *platform, *server, *source};
 }
 
-Status SqliteStore::load_machine_runs(Corpus& corpus) {
+Status SqlStore::load_machine_runs(Corpus& corpus) {
   if (version_ < 3) return {};
-  return for_each_row("SELECT program_id, platform_id, run_server_id, copies, time_s, source_id FROM machine_run",
-                      [&](Statement& row) -> Status {
-                        const auto names = names_of_run(row, 5);
-                        if (!names) return names.error();
-                        corpus.machine_runs.push_back({*names->program, *names->platform, *names->server, row.number(3),
-                                                       row.number(4), *names->source});
-                        return {};
-                      });
+  return for_each_row(
+      "SELECT program_id, platform_id, run_server_id, copies, time_s, source_id FROM machine_run "
+      "ORDER BY program_id, platform_id, run_server_id, copies",
+      [&](Statement& row) -> Status {
+        const auto names = names_of_run(row, 5);
+        if (!names) return names.error();
+        corpus.machine_runs.push_back(
+            {*names->program, *names->platform, *names->server, row.number(3), row.number(4), *names->source});
+        return {};
+      });
 }
 
-Status SqliteStore::load_runs(Corpus& corpus) {
-  const auto count = database_.query_integer("SELECT count(*) FROM run");
+Status SqlStore::load_runs(Corpus& corpus) {
+  const auto count = database_->query_integer("SELECT count(*) FROM run");
   if (!count) return count.error();
   corpus.runs.reserve(static_cast<size_t>(*count));
   const std::string sql = "SELECT program_id, platform_id, run_server_id, threads, time_s, energy_joules, source_id, " +
-                          std::string(version_ < 2 ? "NULL, NULL" : "results_count, spread_ratio") + " FROM run";
+                          std::string(version_ < 2 ? "NULL, NULL" : "results_count, spread_ratio") +
+                          " FROM run ORDER BY program_id, platform_id, run_server_id, threads";
   return for_each_row(sql.c_str(), [&](Statement& row) -> Status {
     const auto names = names_of_run(row, 6);
     if (!names) return names.error();
@@ -207,7 +210,7 @@ Status SqliteStore::load_runs(Corpus& corpus) {
   });
 }
 
-Status SqliteStore::load_profiles(Corpus& corpus) {
+Status SqlStore::load_profiles(Corpus& corpus) {
   return for_each_row("SELECT program_id, source_id, profile_json FROM profile ORDER BY id",
                       [&](Statement& row) -> Status {
                         StoredProfile stored;
@@ -217,7 +220,7 @@ Status SqliteStore::load_profiles(Corpus& corpus) {
                         const auto source = name_of(source_names_, row.integer(1), "source");
                         if (!source) return source.error();
                         stored.source = **source;
-                        const std::string where = database_.path() + ": profile of " + stored.program;
+                        const std::string where = database_->path() + ": profile of " + stored.program;
                         const auto json = parse_json(row.text(2), where);
                         if (!json) return json.error();
                         auto profile = profile_from_json(*json, where);
@@ -228,13 +231,15 @@ Status SqliteStore::load_profiles(Corpus& corpus) {
                       });
 }
 
-Status SqliteStore::load_exclusions(Corpus& corpus) {
-  return for_each_row("SELECT source_id, subject, reason, row_count FROM exclusion", [&](Statement& row) -> Status {
-    const auto source = name_of(source_names_, row.integer(0), "source");
-    if (!source) return source.error();
-    corpus.exclusions.push_back({**source, std::string(row.text(1)), std::string(row.text(2)), row.integer(3)});
-    return {};
-  });
+Status SqlStore::load_exclusions(Corpus& corpus) {
+  return for_each_row(
+      "SELECT source_id, subject, reason, row_count FROM exclusion ORDER BY source_id, subject, reason",
+      [&](Statement& row) -> Status {
+        const auto source = name_of(source_names_, row.integer(0), "source");
+        if (!source) return source.error();
+        corpus.exclusions.push_back({**source, std::string(row.text(1)), std::string(row.text(2)), row.integer(3)});
+        return {};
+      });
 }
 
 }  // namespace perfcast::program

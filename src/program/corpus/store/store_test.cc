@@ -13,23 +13,45 @@
 
 #include "base/file.h"
 #include "base/random.h"
+#include "program/corpus/testing/postgres_server.h"
 
 namespace perfcast::program {
 namespace {
 
 using testing::HasSubstr;
 
-class StoreTest : public testing::Test {
+class FileStoreTest : public testing::Test {
  protected:
-  StoreTest() {
+  FileStoreTest() {
     std::string pattern = testing::TempDir() + "perfcast-store-XXXXXX";
     folder_ = mkdtemp(pattern.data());
   }
-  ~StoreTest() override { std::filesystem::remove_all(folder_); }
+  ~FileStoreTest() override { std::filesystem::remove_all(folder_); }
   std::string path(const std::string& name = "corpus.db") const { return folder_ + "/" + name; }
 
   std::string folder_;
 };
+
+// What a corpus in a file and one in a database have in common.
+enum class Kind { kFile, kDatabase };
+
+class StoreTest : public FileStoreTest, public testing::WithParamInterface<Kind> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == Kind::kFile) return;
+    std::string why;
+    address_ = new_postgres_database(why);
+    if (address_.empty()) GTEST_SKIP() << why;
+    timed_ = new_postgres_database(why);
+  }
+  std::string path() const { return GetParam() == Kind::kFile ? folder_ + "/new/corpus.db" : address_; }
+  std::string timed_path() const { return GetParam() == Kind::kFile ? folder_ + "/timed.db" : timed_; }
+
+  std::string address_, timed_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Stores, StoreTest, testing::Values(Kind::kFile, Kind::kDatabase),
+                         [](const auto& kind) { return kind.param == Kind::kFile ? "File" : "Database"; });
 
 Corpus small_corpus() {
   Corpus corpus;
@@ -98,9 +120,9 @@ void sqlite(const std::string& path, const char* sql) {
   sqlite3_close(handle);
 }
 
-TEST_F(StoreTest, KeepsEveryField) {
-  ASSERT_TRUE(open(path("new/folder.db"))->merge(small_corpus()).ok());
-  const Corpus corpus = load(path("new/folder.db"));
+TEST_P(StoreTest, KeepsEveryField) {
+  ASSERT_TRUE(open(path())->merge(small_corpus()).ok());
+  const Corpus corpus = load(path());
   ASSERT_EQ(corpus.sources.size(), 1u);
   EXPECT_EQ(corpus.sources[0].licence, "CC0");
   EXPECT_EQ(corpus.sources[0].note, "a note");
@@ -142,7 +164,7 @@ TEST_F(StoreTest, KeepsEveryField) {
   EXPECT_EQ(corpus.exclusions[0].count, 3);
 }
 
-TEST_F(StoreTest, MergingTwiceChangesNothingAndKeysReplace) {
+TEST_P(StoreTest, MergingTwiceChangesNothingAndKeysReplace) {
   Corpus corpus = small_corpus();
   ASSERT_TRUE(open(path())->merge(corpus).ok());
   ASSERT_TRUE(open(path())->merge(corpus).ok());
@@ -161,7 +183,7 @@ TEST_F(StoreTest, MergingTwiceChangesNothingAndKeysReplace) {
   EXPECT_EQ(merged.runs[0].time_s + merged.runs[1].time_s, 16);
 }
 
-TEST_F(StoreTest, ReplacingASourceRemovesWhatItNoLongerGives) {
+TEST_P(StoreTest, ReplacingASourceRemovesWhatItNoLongerGives) {
   Corpus corpus = small_corpus();
   corpus.sources[0].id = "s@1";
   corpus.platforms[0].source = corpus.servers[0].source = corpus.programs[0].source = "s@1";
@@ -195,7 +217,7 @@ TEST_F(StoreTest, ReplacingASourceRemovesWhatItNoLongerGives) {
   EXPECT_TRUE(after.exclusions.empty());
 }
 
-TEST_F(StoreTest, RefusesRowsThatNameNothing) {
+TEST_P(StoreTest, RefusesRowsThatNameNothing) {
   auto store = open(path());
   ASSERT_TRUE(store->merge(small_corpus()).ok());
   Corpus additions;
@@ -211,7 +233,7 @@ TEST_F(StoreTest, RefusesRowsThatNameNothing) {
   EXPECT_EQ(store->merge(additions).error().code, "bad-corpus");  // a time of zero
 }
 
-TEST_F(StoreTest, PutsProfilesOneByOne) {
+TEST_P(StoreTest, PutsProfilesOneByOne) {
   auto store = open(path());
   StoredProfile stored = small_corpus().profiles[0];
   stored.program = "stressng.matrix";
@@ -229,7 +251,7 @@ TEST_F(StoreTest, PutsProfilesOneByOne) {
   EXPECT_EQ(corpus.sources[0].id, "s");
 }
 
-TEST_F(StoreTest, RefusesOtherFilesUnchanged) {
+TEST_F(FileStoreTest, RefusesOtherFilesUnchanged) {
   const auto refused = [&](const std::string& file, const std::string& code) {
     const std::string before = *read_file(file);
     for (const bool writing : {true, false}) {
@@ -262,7 +284,7 @@ void back_to_version_1(const std::string& path) {
          "ALTER TABLE run DROP COLUMN spread_ratio; PRAGMA user_version = 1");
 }
 
-TEST_F(StoreTest, ReadsAndMigratesTheSchemaBefore) {
+TEST_F(FileStoreTest, ReadsAndMigratesTheSchemaBefore) {
   ASSERT_TRUE(open(path())->merge(small_corpus()).ok());
   back_to_version_1(path());
   const std::string before = *read_file(path());
@@ -290,7 +312,7 @@ TEST_F(StoreTest, ReadsAndMigratesTheSchemaBefore) {
   EXPECT_EQ(after.runs[after.runs[0].threads == 1 ? 1 : 0].results_count, 5);
 }
 
-TEST_F(StoreTest, OneOfTwoSourcesDescribesAPlatform) {
+TEST_P(StoreTest, OneOfTwoSourcesDescribesAPlatform) {
   Corpus other = small_corpus();
   other.sources[0].id = "t";
   Platform& platform = other.platforms[0];
@@ -323,7 +345,7 @@ TEST_F(StoreTest, OneOfTwoSourcesDescribesAPlatform) {
   EXPECT_EQ(rented.stepping, 3);
 }
 
-TEST_F(StoreTest, RefusesCountsAndSpreadsThatAreNone) {
+TEST_P(StoreTest, RefusesCountsAndSpreadsThatAreNone) {
   for (const auto& [count, spread] :
        std::vector<std::pair<int64_t, double>>{{0, 0.1}, {3, -0.1}, {3, NAN}, {3, INFINITY}}) {
     Corpus corpus = small_corpus();
@@ -335,14 +357,14 @@ TEST_F(StoreTest, RefusesCountsAndSpreadsThatAreNone) {
   }
 }
 
-TEST_F(StoreTest, AnAbsentFileIsNotReadAsEmpty) {
+TEST_F(FileStoreTest, AnAbsentFileIsNotReadAsEmpty) {
   const auto store = CorpusStore::open_read_only(path("absent.db"));
   ASSERT_FALSE(store.ok());
   EXPECT_EQ(store.error().code, "file-not-found");
   EXPECT_FALSE(std::filesystem::exists(path("absent.db")));
 }
 
-TEST_F(StoreTest, DamageIsAnErrorNotACrash) {
+TEST_F(FileStoreTest, DamageIsAnErrorNotACrash) {
   Corpus corpus = small_corpus();
   for (int i = 0; i < 2000; ++i) {
     corpus.runs.push_back({"a.1", "p", "v/" + std::to_string(i), 1, 1.0 + i, std::nullopt, "s"});
@@ -371,11 +393,11 @@ Corpus many_runs(double time_s) {
   return corpus;
 }
 
-TEST_F(StoreTest, AKilledMergeLeavesAllOrNothing) {
+TEST_P(StoreTest, AKilledMergeLeavesAllOrNothing) {
   ASSERT_TRUE(open(path())->merge(many_runs(1)).ok());
   const Corpus next = many_runs(2);
   const auto start = std::chrono::steady_clock::now();
-  ASSERT_TRUE(open(path("timed.db"))->merge(next).ok());
+  ASSERT_TRUE(open(timed_path())->merge(next).ok());
   const auto whole = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start);
 
   Random random(11);
@@ -416,7 +438,7 @@ TEST_F(StoreTest, AKilledMergeLeavesAllOrNothing) {
   EXPECT_GT(complete, 0);
 }
 
-TEST_F(StoreTest, AKilledCreationLeavesAFileThatOpens) {
+TEST_F(FileStoreTest, AKilledCreationLeavesAFileThatOpens) {
   const Corpus corpus = small_corpus();
   Random random(3);
   for (int round = 0; round < 15; ++round) {
@@ -438,6 +460,113 @@ TEST_F(StoreTest, AKilledCreationLeavesAFileThatOpens) {
     EXPECT_TRUE(found->runs.empty() || found->runs.size() == corpus.runs.size());
     EXPECT_EQ(found->runs.empty(), found->platforms.empty());
   }
+}
+
+TEST_P(StoreTest, TwoWriteAtATimeAndBothAreThere) {
+  ASSERT_TRUE(open(path())->merge(small_corpus()).ok());
+  std::vector<pid_t> children;
+  for (int writer = 0; writer < 4; ++writer) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      Corpus rows = small_corpus();
+      rows.runs.clear();
+      auto store = CorpusStore::open(path());
+      bool fine = store.ok();
+      for (int i = 0; i < 25 && fine; ++i) {
+        rows.runs = {{"a.1", "p", "w" + std::to_string(writer) + "/" + std::to_string(i), 1, 1, std::nullopt, "s"}};
+        fine = (*store)->merge(rows).ok();
+      }
+      _exit(fine ? 0 : 1);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int state = 0;
+    waitpid(child, &state, 0);
+    EXPECT_EQ(state, 0);
+  }
+  EXPECT_EQ(load(path()).runs.size(), 102u);
+}
+
+// A database orders and rounds as a file does.
+TEST_P(StoreTest, LoadsWhatAFileLoads) {
+  Corpus rows = small_corpus();
+  for (const std::string name : {"b", "B", "a-b", "a.10", "\u00e4", "Z z"}) {
+    rows.programs.push_back(rows.programs[0]);
+    rows.programs.back().id = name;
+    rows.runs.push_back({name, "p", "", 1, 1.0 / 3 * static_cast<double>(rows.runs.size()), 1e-300, "s", 3, 0.1});
+  }
+  ASSERT_TRUE(open(path())->merge(rows).ok());
+  ASSERT_TRUE(open(FileStoreTest::path("file.db"))->merge(rows).ok());
+  const Corpus here = load(path()), there = load(FileStoreTest::path("file.db"));
+  ASSERT_EQ(here.programs.size(), there.programs.size());
+  for (size_t i = 0; i < here.programs.size(); ++i) EXPECT_EQ(here.programs[i].id, there.programs[i].id);
+  ASSERT_EQ(here.runs.size(), there.runs.size());
+  for (size_t i = 0; i < here.runs.size(); ++i) {
+    EXPECT_EQ(here.runs[i].program, there.runs[i].program);
+    EXPECT_EQ(here.runs[i].time_s, there.runs[i].time_s);
+    EXPECT_EQ(here.runs[i].energy_joules, there.runs[i].energy_joules);
+  }
+}
+
+class DatabaseStoreTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    address_ = new_postgres_database(why);
+    if (address_.empty()) GTEST_SKIP() << why;
+  }
+  std::string address_;
+};
+
+TEST_F(DatabaseStoreTest, RefusesWhatIsNoCorpus) {
+  EXPECT_EQ(CorpusStore::open_read_only(address_).error().code, "not-a-corpus");
+  run_sql(address_, "CREATE SCHEMA perfcast; CREATE TABLE perfcast.store_version(version BIGINT)");
+  EXPECT_EQ(CorpusStore::open(address_).error().code, "not-a-corpus");
+  run_sql(address_, "INSERT INTO perfcast.store_version VALUES(99)");
+  EXPECT_EQ(CorpusStore::open(address_).error().code, "future-version");
+}
+
+TEST_F(DatabaseStoreTest, AnErrorOfALateAnswerUndoesTheWhole) {
+  Corpus rows = small_corpus();
+  ASSERT_TRUE(open(address_)->merge(rows).ok());
+  run_sql(address_, "ALTER TABLE perfcast.run ADD CHECK (time_s < 1000)");
+  for (int i = 0; i < 1000; ++i) {
+    rows.runs.push_back({"a.1", "p", "v/" + std::to_string(i), 1, i == 500 ? 2000.0 : 1.0, std::nullopt, "s"});
+  }
+  auto store = open(address_);
+  const Status status = store->merge(rows);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, "corpus-error");
+  EXPECT_EQ(load(address_).runs.size(), 2u);
+  EXPECT_TRUE(store->merge(small_corpus()).ok());  // the connection goes on
+  rows = small_corpus();
+  rows.programs[0].excluded = std::string("a\0b", 3);
+  EXPECT_EQ(store->merge(rows).error().code, "bad-corpus");
+  rows.programs[0].excluded = "\xff";
+  EXPECT_EQ(store->merge(rows).error().code, "bad-corpus");
+  EXPECT_TRUE(store->merge(small_corpus()).ok());
+}
+
+TEST_F(DatabaseStoreTest, ReadersMayNotWrite) {
+  ASSERT_TRUE(open(address_)->merge(small_corpus()).ok());
+  EXPECT_FALSE((*CorpusStore::open_read_only(address_))->merge(small_corpus()).ok());
+}
+
+TEST(CorpusAddress, IsToldFromAPathAndHasNoPassword) {
+  EXPECT_TRUE(is_database_address("postgresql://team@db/lab"));
+  EXPECT_TRUE(is_database_address("postgres://db/lab"));
+  EXPECT_FALSE(is_database_address("lab.db"));
+  const auto silent = CorpusStore::open("postgresql://me@127.0.0.1:1/lab?connect_timeout=2");
+  ASSERT_FALSE(silent.ok());
+  EXPECT_EQ(silent.error().code, "cannot-connect");
+  EXPECT_EQ(silent.error().where, "postgresql://me@127.0.0.1:1/lab");
+  const auto open = CorpusStore::open("postgresql://me:secret@127.0.0.1:1/lab");
+  ASSERT_FALSE(open.ok());
+  EXPECT_EQ(open.error().code, "bad-usage");
+  EXPECT_THAT(to_text(open.error()), testing::Not(HasSubstr("secret")));
+  EXPECT_EQ(CorpusStore::open("postgresql://me@[::1/lab").error().code, "bad-usage");
 }
 
 }  // namespace

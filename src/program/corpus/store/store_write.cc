@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "program/corpus/program_catalogue.h"
 #include "program/corpus/source_note.h"
-#include "program/corpus/store/sqlite_store.h"
+#include "program/corpus/store/sql_store.h"
 
 namespace perfcast::program {
 namespace {
@@ -20,6 +20,15 @@ Error unknown_row(const char* what, const std::string& id, const std::string& re
                     std::string("a ") + what + " that the corpus holds or the same additions bring");
 }
 
+// In the order of the key pages fill one after the other; of rows with one key the last one given stays.
+template <typename Row, typename Key>
+void keep_last_of_each(std::vector<Row>& rows, const Key& key) {
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return key(a) < key(b); });
+  const auto kept =
+      std::unique(rows.rbegin(), rows.rend(), [&](const Row& a, const Row& b) { return key(a) == key(b); });
+  rows.erase(rows.begin(), kept.base());
+}
+
 std::string facts_to_text(const std::map<std::string, double>& stated) {
   Json facts = Json::object();
   for (const auto& [name, value] : stated) {
@@ -30,8 +39,8 @@ std::string facts_to_text(const std::map<std::string, double>& stated) {
 
 }  // namespace
 
-Result<SqliteStore::Ids> SqliteStore::read_ids(const char* sql) {
-  auto rows = database_.prepare(sql);
+Result<SqlStore::Ids> SqlStore::read_ids(const char* sql) {
+  auto rows = database_->prepare(sql);
   if (!rows) return rows.error();
   Ids ids;
   while (true) {
@@ -42,7 +51,7 @@ Result<SqliteStore::Ids> SqliteStore::read_ids(const char* sql) {
   }
 }
 
-Status SqliteStore::read_all_ids() {
+Status SqlStore::read_all_ids() {
   const std::pair<Ids*, const char*> tables[] = {{&sources_, "SELECT id, name FROM source"},
                                                  {&platforms_, "SELECT id, slug FROM platform"},
                                                  {&programs_, "SELECT id, slug FROM program"},
@@ -55,7 +64,7 @@ Status SqliteStore::read_all_ids() {
   return {};
 }
 
-Result<int64_t> SqliteStore::upsert(Statement& statement) {
+Result<int64_t> SqlStore::upsert(Statement& statement) {
   const auto row = statement.step();
   if (!row) return row.error();
   const int64_t id = statement.integer(0);
@@ -63,14 +72,14 @@ Result<int64_t> SqliteStore::upsert(Statement& statement) {
   return id;
 }
 
-Result<int64_t> SqliteStore::source_id(const std::string& source, const std::string& referrer) const {
+Result<int64_t> SqlStore::source_id(const std::string& source, const std::string& referrer) const {
   const auto found = sources_.find(source);
   if (found == sources_.end()) return unknown_row("source", source, referrer);
   return found->second;
 }
 
-Status SqliteStore::write(const Corpus& additions, bool replace) {
-  Transaction transaction(database_);
+Status SqlStore::write(const Corpus& additions, bool replace) {
+  Transaction transaction(*database_);
   if (Status status = transaction.begin(); !status) return status;
   if (replace) {
     if (Status status = remove_sources(additions); !status) return status;
@@ -87,7 +96,7 @@ Status SqliteStore::write(const Corpus& additions, bool replace) {
   return transaction.commit();
 }
 
-Status SqliteStore::remove_sources(const Corpus& additions) {
+Status SqlStore::remove_sources(const Corpus& additions) {
   constexpr const char* kVersions =
       "(SELECT id FROM source WHERE name = ?1 OR substr(name, 1, length(?1) + 1) = ?1 || '@')";
   // Whatever still refers to a row keeps it: profiles, runs and servers of other sources.
@@ -108,7 +117,7 @@ Status SqliteStore::remove_sources(const Corpus& additions) {
        "SELECT source_id FROM platform UNION "
        "SELECT source_id FROM program UNION SELECT source_id FROM profile)"}};
   for (const auto& [rows, but_not] : removals) {
-    auto statement = database_.prepare("DELETE FROM " + std::string(rows) + kVersions + but_not);
+    auto statement = database_->prepare("DELETE FROM " + std::string(rows) + kVersions + but_not);
     if (!statement) return statement.error();
     for (const Source& source : additions.sources) {
       const std::string kind = source_kind(source.id);
@@ -118,8 +127,8 @@ Status SqliteStore::remove_sources(const Corpus& additions) {
   return {};
 }
 
-Status SqliteStore::write_sources(const std::vector<Source>& sources) {
-  auto statement = database_.prepare(
+Status SqlStore::write_sources(const std::vector<Source>& sources) {
+  auto statement = database_->prepare(
       "INSERT INTO source(name, url, licence, retrieved_utc, note) VALUES(?, ?, ?, ?, ?) ON CONFLICT(name) DO UPDATE "
       "SET url = excluded.url, licence = excluded.licence, retrieved_utc = excluded.retrieved_utc, "
       "note = excluded.note RETURNING id");
@@ -134,7 +143,7 @@ Status SqliteStore::write_sources(const std::vector<Source>& sources) {
   return {};
 }
 
-Result<Platform> SqliteStore::joined_with_known(const Platform& platform, Statement& find) const {
+Result<Platform> SqlStore::joined_with_known(const Platform& platform, Statement& find) const {
   const auto found = find.bind(0, platform.id).step();
   if (!found) return found.error();
   if (!*found) return platform;
@@ -155,15 +164,15 @@ Result<Platform> SqliteStore::joined_with_known(const Platform& platform, Statem
   return joined;
 }
 
-Status SqliteStore::write_platforms(const std::vector<Platform>& platforms) {
-  auto statement = database_.prepare(
+Status SqlStore::write_platforms(const std::vector<Platform>& platforms) {
+  auto statement = database_->prepare(
       "INSERT INTO platform(slug, name, kind, arch, vendor, cpu_family, model, stepping, facts_json, flags, source_id, "
       "segment) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(slug) DO UPDATE SET name = excluded.name, "
       "kind = excluded.kind, arch = excluded.arch, vendor = excluded.vendor, cpu_family = excluded.cpu_family, "
       "model = excluded.model, stepping = excluded.stepping, facts_json = excluded.facts_json, "
       "flags = excluded.flags, source_id = excluded.source_id, segment = excluded.segment RETURNING id");
   if (!statement) return statement.error();
-  auto find = database_.prepare(
+  auto find = database_->prepare(
       "SELECT platform.id, slug, platform.name, kind, arch, vendor, cpu_family, model, stepping, facts_json, flags, "
       "segment, source.name FROM platform JOIN source ON source.id = source_id WHERE slug = ?");
   if (!find) return find.error();
@@ -189,10 +198,13 @@ Status SqliteStore::write_platforms(const std::vector<Platform>& platforms) {
   return {};
 }
 
-Status SqliteStore::write_servers(const std::vector<Server>& servers) {
-  auto statement = database_.prepare(
-      "INSERT OR REPLACE INTO server(vendor, name, platform_id, vcpus, memory_gib, threads_per_core, cores, source_id, "
-      "facts_json) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+Status SqlStore::write_servers(const std::vector<Server>& servers) {
+  auto statement = database_->prepare(
+      "INSERT INTO server(vendor, name, platform_id, vcpus, memory_gib, threads_per_core, cores, source_id, "
+      "facts_json) "
+      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(vendor, name, platform_id) DO UPDATE SET vcpus = excluded.vcpus, "
+      "memory_gib = excluded.memory_gib, threads_per_core = excluded.threads_per_core, cores = excluded.cores, "
+      "source_id = excluded.source_id, facts_json = excluded.facts_json");
   if (!statement) return statement.error();
   for (const Server& server : servers) {
     const std::string referrer = "the server '" + server.vendor + "/" + server.name + "'";
@@ -209,8 +221,8 @@ Status SqliteStore::write_servers(const std::vector<Server>& servers) {
   return {};
 }
 
-Status SqliteStore::write_programs(const std::vector<Program>& programs) {
-  auto statement = database_.prepare(
+Status SqlStore::write_programs(const std::vector<Program>& programs) {
+  auto statement = database_->prepare(
       "INSERT INTO program(slug, family, program_group, suite, work_unit, excluded, source_id) "
       "VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(slug) DO UPDATE SET family = excluded.family, "
       "program_group = excluded.program_group, suite = excluded.suite, work_unit = excluded.work_unit, "
@@ -228,7 +240,7 @@ Status SqliteStore::write_programs(const std::vector<Program>& programs) {
   return {};
 }
 
-Status SqliteStore::write_runs(const std::vector<Run>& runs) {
+Status SqlStore::write_runs(const std::vector<Run>& runs) {
   struct Row {
     int64_t program, platform, server, source;
     const Run* run;
@@ -258,14 +270,14 @@ Status SqliteStore::write_runs(const std::vector<Run>& runs) {
     if (!server) return server.error();
     rows.push_back({program->second, platform->second, *server, source->second, &run});
   }
-  // In the order of the key pages fill one after the other; of two runs with one key the last one given stays.
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return std::tie(a.program, a.platform, a.server, a.run->threads) <
-           std::tie(b.program, b.platform, b.server, b.run->threads);
-  });
-  auto statement = database_.prepare(
-      "INSERT OR REPLACE INTO run(program_id, platform_id, run_server_id, threads, time_s, energy_joules, source_id, "
-      "results_count, spread_ratio) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  keep_last_of_each(rows,
+                    [](const Row& row) { return std::tie(row.program, row.platform, row.server, row.run->threads); });
+  auto statement = database_->prepare_rows(
+      "INSERT INTO run(program_id, platform_id, run_server_id, threads, time_s, energy_joules, source_id, "
+      "results_count, "
+      "spread_ratio) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(program_id, platform_id, run_server_id, threads) "
+      "DO UPDATE SET time_s = excluded.time_s, energy_joules = excluded.energy_joules, "
+      "source_id = excluded.source_id, results_count = excluded.results_count, spread_ratio = excluded.spread_ratio");
   if (!statement) return statement.error();
   for (const Row& row : rows) {
     statement->bind(0, row.program).bind(1, row.platform).bind(2, row.server).bind(3, row.run->threads);
@@ -273,22 +285,25 @@ Status SqliteStore::write_runs(const std::vector<Run>& runs) {
     statement->bind(7, row.run->results_count).bind(8, row.run->spread_ratio);
     if (Status status = statement->run(); !status) return status;
   }
-  return {};
+  return statement->finish();
 }
 
-Result<int64_t> SqliteStore::run_server(const std::string& name) {
+Result<int64_t> SqlStore::run_server(const std::string& name) {
   if (const auto known = run_servers_.find(name); known != run_servers_.end()) return known->second;
-  auto insert = database_.prepare("INSERT INTO run_server(name) VALUES(?)");
+  auto insert = database_->prepare("INSERT INTO run_server(name) VALUES(?) RETURNING id");
   if (!insert) return insert.error();
-  if (const Status status = insert->bind(0, name).run(); !status) return status.error();
-  return run_servers_.emplace(name, database_.last_row_id()).first->second;
+  const auto id = upsert(insert->bind(0, name));
+  if (!id) return id.error();
+  return run_servers_.emplace(name, *id).first->second;
 }
 
-Status SqliteStore::write_machine_runs(const std::vector<MachineRun>& runs) {
-  auto statement = database_.prepare(
-      "INSERT OR REPLACE INTO machine_run(program_id, platform_id, run_server_id, copies, time_s, source_id) "
-      "VALUES(?, ?, ?, ?, ?, ?)");
-  if (!statement) return statement.error();
+Status SqlStore::write_machine_runs(const std::vector<MachineRun>& runs) {
+  struct Row {
+    int64_t program, platform, server, source;
+    double copies, time_s;
+  };
+  std::vector<Row> rows;
+  rows.reserve(runs.size());
   for (const MachineRun& run : runs) {
     const std::string what = "a run of a whole machine";
     const auto program = programs_.find(run.program);
@@ -304,14 +319,23 @@ Status SqliteStore::write_machine_runs(const std::vector<MachineRun>& runs) {
     }
     const auto server = run_server(run.server);
     if (!server) return server.error();
-    statement->bind(0, program->second).bind(1, platform->second).bind(2, *server).bind(3, run.copies);
-    if (Status status = statement->bind(4, run.time_s).bind(5, *source).run(); !status) return status;
+    rows.push_back({program->second, platform->second, *server, *source, run.copies, run.time_s});
   }
-  return {};
+  keep_last_of_each(rows, [](const Row& row) { return std::tie(row.program, row.platform, row.server, row.copies); });
+  auto statement = database_->prepare_rows(
+      "INSERT INTO machine_run(program_id, platform_id, run_server_id, copies, time_s, source_id) "
+      "VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT(program_id, platform_id, run_server_id, copies) DO UPDATE SET "
+      "time_s = excluded.time_s, source_id = excluded.source_id");
+  if (!statement) return statement.error();
+  for (const Row& row : rows) {
+    statement->bind(0, row.program).bind(1, row.platform).bind(2, row.server).bind(3, row.copies);
+    if (Status status = statement->bind(4, row.time_s).bind(5, row.source).run(); !status) return status;
+  }
+  return statement->finish();
 }
 
-Status SqliteStore::write_profiles(const std::vector<StoredProfile>& profiles) {
-  auto statement = database_.prepare(
+Status SqlStore::write_profiles(const std::vector<StoredProfile>& profiles) {
+  auto statement = database_->prepare(
       "INSERT INTO profile(program_id, source_id, host_cpu_model, profile_json) VALUES(?, ?, ?, ?) "
       "ON CONFLICT(program_id, source_id, host_cpu_model) DO UPDATE SET profile_json = excluded.profile_json");
   if (!statement) return statement.error();
@@ -328,9 +352,10 @@ Status SqliteStore::write_profiles(const std::vector<StoredProfile>& profiles) {
   return {};
 }
 
-Status SqliteStore::write_exclusions(const std::vector<Exclusion>& exclusions) {
-  auto statement =
-      database_.prepare("INSERT OR REPLACE INTO exclusion(source_id, subject, reason, row_count) VALUES(?, ?, ?, ?)");
+Status SqlStore::write_exclusions(const std::vector<Exclusion>& exclusions) {
+  auto statement = database_->prepare(
+      "INSERT INTO exclusion(source_id, subject, reason, row_count) VALUES(?, ?, ?, ?) "
+      "ON CONFLICT(source_id, subject, reason) DO UPDATE SET row_count = excluded.row_count");
   if (!statement) return statement.error();
   for (const Exclusion& exclusion : exclusions) {
     const auto source = source_id(exclusion.source, "an exclusion");
@@ -341,8 +366,8 @@ Status SqliteStore::write_exclusions(const std::vector<Exclusion>& exclusions) {
   return {};
 }
 
-Status SqliteStore::put_profile(const StoredProfile& stored) {
-  Transaction transaction(database_);
+Status SqlStore::put_profile(const StoredProfile& stored) {
+  Transaction transaction(*database_);
   if (Status status = transaction.begin(); !status) return status;
   if (Status status = read_all_ids(); !status) return status;
   if (!sources_.contains(stored.source)) {

@@ -1,13 +1,15 @@
 #pragma once
-// CorpusStore over SQLite. Private to the store: store.cc opens, store_write.cc writes, store_load.cc reads.
+// CorpusStore over a database that speaks SQL. Private to the store: store.cc opens, store_write.cc writes,
+// store_load.cc reads.
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "program/corpus/store/sqlite.h"
+#include "program/corpus/store/database.h"
 #include "program/corpus/store/store.h"
 
 namespace perfcast::program {
@@ -17,21 +19,20 @@ class Transaction {
  public:
   explicit Transaction(Database& database) : database_(database) {}
   ~Transaction() {
-    if (open_) (void)database_.execute("ROLLBACK");
+    if (open_) database_.roll_back();
   }
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
-  Status begin() { return start("BEGIN IMMEDIATE"); }
-  Status begin_read() { return start("BEGIN"); }
+  Status begin() { return started(database_.begin_write()); }
+  Status begin_read() { return started(database_.begin_read()); }
   Status commit() {
-    Status status = database_.execute("COMMIT");
+    Status status = database_.commit();
     if (status.ok()) open_ = false;
     return status;
   }
 
  private:
-  Status start(const char* sql) {
-    Status status = database_.execute(sql);
+  Status started(Status status) {
     open_ = status.ok();
     return status;
   }
@@ -40,12 +41,12 @@ class Transaction {
   bool open_ = false;
 };
 
-class SqliteStore final : public CorpusStore {
+class SqlStore final : public CorpusStore {
  public:
-  explicit SqliteStore(Database database) : database_(std::move(database)) {}
+  explicit SqlStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
-  // Refuses files of another kind; creates the schema in an empty one and brings an older one up to date, unless
-  // read_only.
+  // Creates the tables in an empty database and brings older ones up to date, unless read_only. "future-version" for
+  // newer ones.
   Status prepare(bool read_only);
 
   Result<Corpus> load() override;
@@ -55,8 +56,7 @@ class SqliteStore final : public CorpusStore {
 
  private:
   Status write(const Corpus& additions, bool replace);
-  Status create_schema();
-  Status migrate();
+  Status migrate();  // from no tables, too
   // Text key -> row id of one table.
   using Ids = std::unordered_map<std::string, int64_t>;
   Result<Ids> read_ids(const char* sql);
@@ -93,8 +93,8 @@ class SqliteStore final : public CorpusStore {
   Status load_profiles(Corpus& corpus);
   Status load_exclusions(Corpus& corpus);
 
-  Database database_;
-  int64_t version_ = 0;  // of the file's schema
+  std::unique_ptr<Database> database_;
+  int64_t version_ = 0;  // of the tables
   // Of the tables as they are inside the transaction under way.
   Ids sources_, platforms_, programs_, run_servers_;
   // Row id -> text key, while loading.
