@@ -21,6 +21,17 @@ Result<const program::Forecaster*> Context::forecaster() const {
   });
 }
 
+Result<const program::HostMatcher*> Context::hosts() const {
+  using Matcher = std::unique_ptr<program::HostMatcher>;
+  const auto hosts = hosts_.get([this]() -> Result<Matcher> {
+    const auto known = forecaster();
+    if (!known) return known.error();
+    return std::make_unique<program::HostMatcher>((*known)->bundle().platforms);
+  });
+  if (!hosts) return hosts.error();
+  return static_cast<const program::HostMatcher*>((*hosts)->get());
+}
+
 std::shared_ptr<const std::vector<CoreDesign>> Context::core_designs() const {
   using Designs = std::shared_ptr<const std::vector<CoreDesign>>;
   const auto designs = core_designs_.get([this]() -> Result<Designs> {

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "machine/facts/device_facts.h"
 #include "profile/core/design.h"
+#include "program/explain/host_match.h"
 #include "program/explain/prices.h"
 #include "program/model/forecast/forecaster.h"
 
@@ -52,6 +53,7 @@ class Context {
 
   // "no-bundle" where there is none; errors of read_bundle().
   Result<const program::Forecaster*> forecaster() const;
+  Result<const program::HostMatcher*> hosts() const;  // of the forecaster's platforms
   // What profiles' cycles are held against; null where there are none.
   std::shared_ptr<const std::vector<CoreDesign>> core_designs() const;
   Result<const ai::DeviceProvider*> devices() const;
@@ -63,6 +65,7 @@ class Context {
  private:
   ContextFiles files_;
   ReadOnce<program::Forecaster> forecaster_;
+  ReadOnce<std::unique_ptr<program::HostMatcher>> hosts_;
   ReadOnce<std::shared_ptr<const std::vector<CoreDesign>>> core_designs_;
   ReadOnce<std::unique_ptr<ai::DeviceProvider>> devices_;
   ReadOnce<ai::EngineBundle> engines_;

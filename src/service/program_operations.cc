@@ -93,6 +93,9 @@ Result<ForecastQuestion> question_of(const Context& context, const program::Fore
   wanted.strict = request.yes("strict");
   wanted.reasons = request.yes("reasons", true);
   wanted.core_designs = context.core_designs();
+  const auto hosts = context.hosts();
+  if (!hosts) return hosts.error();
+  wanted.hosts = *hosts;
   question.part = request.text("process");
   question.accept_failure = request.yes("accept_failure");
   const program::Bundle& bundle = forecaster.bundle();

@@ -227,4 +227,20 @@ std::string to_string(HostMatch::Certainty certainty) {
   return "nearest";
 }
 
+std::optional<HostMatch> HostMatcher::match(const HostFacts& host) const {
+  constexpr size_t kMost = 64;
+  const auto find = [&] {
+    return std::find_if(known_.begin(), known_.end(), [&](const Known& known) { return known.host == host; });
+  };
+  {
+    const std::lock_guard guard(lock_);
+    if (const auto found = find(); found != known_.end()) return found->match;
+  }
+  auto match = match_host(host, platforms_);
+  const std::lock_guard guard(lock_);
+  if (find() == known_.end()) known_.push_front({host, match});
+  if (known_.size() > kMost) known_.pop_back();
+  return match;
+}
+
 }  // namespace perfcast::program

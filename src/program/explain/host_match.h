@@ -3,6 +3,8 @@
 // family and model that contradict the instruction sets: no single fact is trusted.
 
 #include <cstdint>
+#include <deque>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +30,23 @@ struct HostMatch {
 // None where no platform has the host's architecture and vendor. For one of the host's name it is enough that what both
 // state of these agrees.
 std::optional<HostMatch> match_host(const HostFacts& host, const std::vector<Platform>& platforms);
+
+// The same for many profiles of few hosts, from any thread: the hosts seen last are remembered.
+class HostMatcher {
+ public:
+  // `platforms` must outlive it.
+  explicit HostMatcher(const std::vector<Platform>& platforms) : platforms_(platforms) {}
+  std::optional<HostMatch> match(const HostFacts& host) const;
+
+ private:
+  struct Known {
+    HostFacts host;
+    std::optional<HostMatch> match;
+  };
+  const std::vector<Platform>& platforms_;
+  mutable std::mutex lock_;
+  mutable std::deque<Known> known_;  // the newest in front
+};
 
 std::string to_string(HostMatch::Certainty certainty);  // "name", "model", "nearest"
 

@@ -249,5 +249,28 @@ TEST(MatchHost, WithoutFactsIsOnlyNearest) {
   EXPECT_EQ(match->certainty, HostMatch::Certainty::kNearest);
 }
 
+TEST(HostMatcher, RemembersHostsAndAnswersAsBefore) {
+  const std::vector<Platform> platforms = known();
+  const HostMatcher matcher(platforms);
+  HostFacts facts;
+  facts.arch = "x86_64";
+  facts.vendor = "GenuineIntel";
+  facts.cpu_family = 6;
+  for (int round = 0; round < 3; ++round) {
+    for (int64_t model = 0; model < 200; ++model) {  // more than it remembers
+      facts.model = model;
+      const auto expected = match_host(facts, platforms), match = matcher.match(facts);
+      ASSERT_EQ(match.has_value(), expected.has_value());
+      EXPECT_EQ(match->platform, expected->platform);
+      EXPECT_EQ(match->certainty, expected->certainty);
+      EXPECT_EQ(match->how, expected->how);
+      EXPECT_EQ(matcher.match(facts)->platform, expected->platform);
+    }
+  }
+  facts.arch = "riscv64";
+  EXPECT_FALSE(matcher.match(facts).has_value());
+  EXPECT_FALSE(matcher.match(facts).has_value());
+}
+
 }  // namespace
 }  // namespace perfcast::program

@@ -217,7 +217,7 @@ Status take_host(const Profile& profile, const Bundle& bundle, const ForecastReq
   const std::vector<Platform>& platforms = bundle.platforms;
   report.host_cpu = profile.host.name;
   if (request.host.empty()) {
-    report.host = match_host(profile.host, platforms);
+    report.host = request.hosts != nullptr ? request.hosts->match(profile.host) : match_host(profile.host, platforms);
   } else {
     const auto named = platform_named(bundle.platforms, bundle.servers, request.host, "host");
     if (!named) return named.error();
@@ -433,7 +433,7 @@ Result<ProgramForecast> forecast_in_full(const Forecaster& forecaster, const Pro
   const Forecast forecast = *reference < 0 ? *against_mean : Forecaster::relative_to(*against_mean, *reference);
   take_verdict(profile, forecast, report);
   report.rows = rows_of(bundle, forecast, report, *measured);
-  const auto seconds = seconds_of(bundle, *against_mean, *measured, report.host, report.host_time_s);
+  const auto seconds = seconds_of(forecaster.host_spread(), *against_mean, *measured, report.host, report.host_time_s);
   if (!measured->empty()) report.time_basis = "measured";
   if (!seconds) report.time_basis.clear();
   if (seconds) {

@@ -52,6 +52,7 @@ struct ForecastRequest {
   std::optional<FrequencyRequest> frequencies;  // time and joules over the clock of one platform
   // What cycles go to is held against the profile's counts by these; null: told as its pieces have it.
   std::shared_ptr<const std::vector<CoreDesign>> core_designs;
+  const HostMatcher* hosts = nullptr;  // of the bundle's platforms; null: each profile's host is looked up anew
 };
 
 // Whether `a` comes before `b` in a list; what is unknown comes last.

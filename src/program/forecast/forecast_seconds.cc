@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "base/text.h"
 #include "base/unknown.h"
-#include "program/model/features/microarchitecture.h"
 #include "program/model/forecast/gaussian_conditioning.h"
 
 namespace perfcast::program {
@@ -24,36 +22,10 @@ std::optional<double> positive(const MetricValues& metrics, const char* name) {
   return found->second;
 }
 
-// |log ratio| of the times of two platforms of a kind that the training programs stay below with the calibration's
-// coverage: how far a host's time may be off its namesake's. NaN where no two platforms are of a kind.
-double spread_among(const Bundle& bundle, const std::function<std::string(const Platform&)>& kind_of) {
-  std::vector<std::string> kinds;
-  kinds.reserve(bundle.platforms.size());
-  for (const Platform& platform : bundle.platforms) kinds.push_back(kind_of(platform));
-  std::vector<double> ratios;
-  for (size_t a = 0; a < bundle.platforms.size(); ++a) {
-    for (size_t b = 0; b < a; ++b) {
-      if (kinds[a] != kinds[b]) continue;
-      const auto times = bundle.training_log_rpv.col(static_cast<int64_t>(a));
-      const auto others = bundle.training_log_rpv.col(static_cast<int64_t>(b));
-      for (Eigen::Index i = 0; i < times.size(); ++i) {
-        const double ratio = std::abs(times(i) - others(i));
-        if (!std::isnan(ratio)) ratios.push_back(ratio);
-      }
-    }
-  }
-  return weighted_quantile(ratios, std::vector<double>(ratios.size(), 1), bundle.calibration.coverage);
-}
-
 // Half width, in log seconds, of what is not known about a host that was matched without its name. 0 with it.
-double match_half_width(const Bundle& bundle, const HostMatch& match) {
+double match_half_width(const HostSpread& spread, const HostMatch& match) {
   if (match.certainty == HostMatch::Certainty::kName) return 0;
-  const auto any = [](const Platform&) { return std::string(); };
-  double half = kUnknown;
-  if (match.certainty == HostMatch::Certainty::kModel) half = spread_among(bundle, microarchitecture);
-  if (std::isnan(half)) half = spread_among(bundle, core_line);
-  if (std::isnan(half)) half = spread_among(bundle, any);
-  return std::isnan(half) ? 0 : half;
+  return match.certainty == HostMatch::Certainty::kModel ? spread.of_design() : spread.of_line();
 }
 
 // Half widths of each platform's log time against the mean log time of those that were timed: the intervals against the
@@ -139,7 +111,7 @@ std::optional<ProfileWarning> waiting_warning(const Profile& profile) {
       "perfcast diagnose says what it waits for. A faster CPU does not shorten the waiting"};
 }
 
-std::optional<ForecastSeconds> seconds_of(const Bundle& bundle, const Forecast& against_mean,
+std::optional<ForecastSeconds> seconds_of(const HostSpread& spread, const Forecast& against_mean,
                                           const std::vector<Measurement>& measured,
                                           const std::optional<HostMatch>& host,
                                           const std::optional<double>& host_time_s) {
@@ -157,7 +129,7 @@ std::optional<ForecastSeconds> seconds_of(const Bundle& bundle, const Forecast& 
   } else if (host && host_time_s) {
     timed.push_back(static_cast<int64_t>(host->platform));
     seconds.log_of_one = std::log(*host_time_s) - against_mean.log_rpv(timed.front());
-    match_half = match_half_width(bundle, *host);
+    match_half = match_half_width(spread, *host);
   } else {
     return std::nullopt;
   }

@@ -33,7 +33,7 @@ struct ForecastSeconds {
 // host; none without any of them. `against_mean`: the
 // forecast, conditioned on `measured`. Times hang on the mean of the log times that were measured, so on none of them
 // more than on another.
-std::optional<ForecastSeconds> seconds_of(const Bundle& bundle, const Forecast& against_mean,
+std::optional<ForecastSeconds> seconds_of(const HostSpread& spread, const Forecast& against_mean,
                                           const std::vector<Measurement>& measured,
                                           const std::optional<HostMatch>& host,
                                           const std::optional<double>& host_time_s);

@@ -74,6 +74,14 @@ TEST(WeightedQuantile, TakesTheValueAtWhichTheShareIsReached) {
   EXPECT_EQ(weighted_quantile({3, 1, 2}, {1, 8, 1}, 0.5), 1);
   EXPECT_EQ(weighted_quantile({3, 1, 2}, {1, 1, 1}, 1), 3);
   EXPECT_TRUE(std::isnan(weighted_quantile({}, {}, 0.5)));
+  for (size_t n = 1; n < 40; ++n) {
+    std::vector<double> values(n);
+    for (size_t i = 0; i < n; ++i) values[i] = static_cast<double>((7 * i) % 11);
+    for (const double share : {0.0, 0.1, 0.5, 0.9, 1.0}) {
+      EXPECT_EQ(quantile(values, share), weighted_quantile(values, std::vector<double>(n, 1), share)) << n << share;
+    }
+  }
+  EXPECT_TRUE(std::isnan(quantile({}, 0.5)));
 }
 
 TEST(ExpectedResiduals, GrowWithDisagreementFromAFloor) {

@@ -103,7 +103,8 @@ Eigen::MatrixXd feature_distances(const Eigen::MatrixXd& queries, const Eigen::M
   return result;
 }
 
-Forecaster::Forecaster(std::shared_ptr<const Bundle> bundle) : bundle_(std::move(bundle)) {
+Forecaster::Forecaster(std::shared_ptr<const Bundle> bundle)
+    : bundle_(std::move(bundle)), host_spread_(std::make_shared<HostSpread>(bundle_)) {
   standardiser_ = Standardiser::fit(bundle_->training_features, family_weights(bundle_->programs));
   rows_ = standardiser_.apply_with_gaps(bundle_->training_features);
 }

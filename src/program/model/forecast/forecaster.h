@@ -12,6 +12,7 @@
 #include "program/model/bundle/bundle.h"
 #include "program/model/fit/standardised_inputs.h"
 #include "program/model/forecast/gaussian_conditioning.h"
+#include "program/model/forecast/host_spread.h"
 
 namespace perfcast::program {
 
@@ -45,6 +46,7 @@ class Forecaster {
   explicit Forecaster(std::shared_ptr<const Bundle> bundle);
 
   const Bundle& bundle() const { return *bundle_; }
+  const HostSpread& host_spread() const { return *host_spread_; }
 
   // `measured`: log seconds of this very program on platforms by index. Error "bad-profile" where the profile lacks the
   // counters that forecasts are made of; "bad-measurement" as condition().
@@ -61,6 +63,7 @@ class Forecaster {
   Eigen::VectorXd sampling_half_width(const Profile& profile) const;
 
   std::shared_ptr<const Bundle> bundle_;
+  std::shared_ptr<const HostSpread> host_spread_;
   Standardiser standardiser_;
   Eigen::MatrixXd rows_;  // standardised training features; NaN where absent
 };
