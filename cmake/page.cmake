@@ -1,12 +1,13 @@
-# perfcast_page_source(VARIABLE MISSING): sets VARIABLE to the source that holds the page of perfcast serve: built from page/ by Vite,
-# in BUILD/page. Where the page is off, or AUTO and can't be built here, to MISSING. npm asks its registry once for each state of
-# page/package-lock.json; nothing that comes with a package is run but Vite itself.
+# perfcast_page_source(VARIABLE MISSING): sets VARIABLE to the source that holds the page of perfcast serve: built from
+# page/ by Vite, in BUILD/page. Where the page is off, or AUTO and can't be built here, to MISSING. npm asks its
+# registry once for each state of page/package-lock.json, and runs no scripts of packages.
 function(perfcast_page_source variable missing)
   set(${variable} ${missing} PARENT_SCOPE)
   # Sanitizers and fuzzers look for nothing in it.
   if(PERFCAST_PAGE STREQUAL "OFF" OR (PERFCAST_PAGE STREQUAL "AUTO" AND (PERFCAST_SANITIZE OR PERFCAST_FUZZERS)))
     return()
   endif()
+  set(source ${CMAKE_SOURCE_DIR}/page)
   set(folder ${CMAKE_BINARY_DIR}/page)
   set(without STATUS)
   if(NOT PERFCAST_PAGE STREQUAL "AUTO")
@@ -26,17 +27,17 @@ function(perfcast_page_source variable missing)
     return()
   endif()
 
-  file(SHA256 ${CMAKE_SOURCE_DIR}/page/package-lock.json wanted)
+  file(SHA256 ${source}/package-lock.json wanted)
   set(installed "")
   if(EXISTS ${folder}/installed)
     file(READ ${folder}/installed installed)
   endif()
   if(NOT installed STREQUAL wanted)
     message(STATUS "Packages of the page: npm ci")
-    file(COPY ${CMAKE_SOURCE_DIR}/page/package.json ${CMAKE_SOURCE_DIR}/page/package-lock.json ${CMAKE_SOURCE_DIR}/page/.npmrc
-         DESTINATION ${folder})
+    file(COPY ${source}/package.json ${source}/package-lock.json ${source}/.npmrc DESTINATION ${folder})
     execute_process(COMMAND ${PERFCAST_NPM} ci --omit=dev --prefer-offline --fetch-retries=0 --fetch-timeout=20000
-                    WORKING_DIRECTORY ${folder} RESULT_VARIABLE failed OUTPUT_VARIABLE log ERROR_VARIABLE log TIMEOUT 180)
+                    WORKING_DIRECTORY ${folder} TIMEOUT 180
+                    RESULT_VARIABLE failed OUTPUT_VARIABLE log ERROR_VARIABLE log)
     if(failed)
       message(${without} "No page for perfcast serve: npm could not install its packages (${failed}):\n${log}")
       return()
@@ -44,11 +45,13 @@ function(perfcast_page_source variable missing)
     file(WRITE ${folder}/installed ${wanted})
   endif()
 
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/page/*.* ${CMAKE_SOURCE_DIR}/page/src/*.* ${CMAKE_SOURCE_DIR}/page/public/*.*)
+  file(GLOB sources CONFIGURE_DEPENDS ${source}/*.* ${source}/src/*.* ${source}/public/*.*)
   add_custom_command(
     OUTPUT ${folder}/page_built.cc
     COMMAND ${CMAKE_COMMAND} -E rm -rf src public
-    COMMAND ${CMAKE_COMMAND} -E copy_directory ${CMAKE_SOURCE_DIR}/page ${folder}
+    COMMAND ${CMAKE_COMMAND} -E copy_directory ${source}/src src
+    COMMAND ${CMAKE_COMMAND} -E copy_directory ${source}/public public
+    COMMAND ${CMAKE_COMMAND} -E copy ${source}/index.html ${source}/embed.js ${source}/vite.config.js .
     COMMAND ${CMAKE_COMMAND} -E env PERFCAST_DATA=${CMAKE_SOURCE_DIR}/data ${PERFCAST_NPM} run --silent build
     DEPENDS ${sources}
     WORKING_DIRECTORY ${folder}

@@ -27,7 +27,10 @@ function literal(bytes) {
 }
 
 export function cppOfFolder(folder, data, output) {
-  const files = readdirSync(folder).map((name) => [name === 'index.html' ? '/' : '/' + name, readFileSync(join(folder, name))]);
+  const files = readdirSync(folder).map((name) => [
+    name === 'index.html' ? '/' : '/' + name,
+    readFileSync(join(folder, name)),
+  ]);
   files.sort(([a], [b]) => (a < b ? -1 : 1)); // "/" first
   for (const { id, file } of examples) {
     const profile = JSON.parse(readFileSync(join(data, 'profiles', file), 'utf8'));

@@ -36,7 +36,10 @@ export function Audit({ fields, set }) {
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean);
-  const ask = file || claims.length > 0 ? (signal) => post('audit', file ? { claims: file.claims } : { text: claims }, signal) : null;
+  const ask =
+    file || claims.length > 0
+      ? (signal) => post('audit', file ? { claims: file.claims } : { text: claims }, signal)
+      : null;
   const { answer, problem, isBusy } = useAnswer(ask, [text, file?.key]);
   const take = async (chosen) => {
     try {
@@ -45,7 +48,12 @@ export function Audit({ fields, set }) {
       setBroken(undefined);
       setFile(next);
     } catch {
-      setBroken(new Problem({ detail: `${chosen.name} is no JSON.`, allowed: 'a file of claims: perfcast.claims/1 (docs/audit.md)' }));
+      setBroken(
+        new Problem({
+          detail: `${chosen.name} is no JSON.`,
+          allowed: 'a file of claims: perfcast.claims/1 (docs/audit.md)',
+        }),
+      );
     }
   };
   const write = (value) => {
@@ -55,17 +63,37 @@ export function Audit({ fields, set }) {
   };
   const columns = [
     { name: 'claim', head: 'claim', of: (claim) => claim.claim, isHead: true },
-    { name: 'verdict', head: 'verdict', of: (claim) => claim.verdict, show: (claim) => <span class={`verdict ${claim.verdict}`}>{claim.verdict}</span> },
-    { name: 'reasons', head: 'reasons', of: (claim) => (claim.reasons ?? []).map(({ code }) => code).join(', '), isOptional: true },
+    {
+      name: 'verdict',
+      head: 'verdict',
+      of: (claim) => claim.verdict,
+      show: (claim) => <span class={`verdict ${claim.verdict}`}>{claim.verdict}</span>,
+    },
+    {
+      name: 'reasons',
+      head: 'reasons',
+      of: (claim) => (claim.reasons ?? []).map(({ code }) => code).join(', '),
+      isOptional: true,
+    },
   ];
   return (
     <>
       <h1>Can a claim be true?</h1>
-      <Field label="Claims, one a line" hint="Each names a model, a number format, a device, the batch and a number with its unit.">
+      <Field
+        label="Claims, one a line"
+        hint="Each names a model, a number format, a device, the batch and a number with its unit."
+      >
         <Typed as="textarea" rows="4" spellcheck={false} value={text} onValue={write} />
       </Field>
-      <Field label="Or a file of claims" hint={file ? `Now audited: ${file.name}. Change the text above to go back.` : undefined}>
-        <input type="file" accept=".json,application/json" onChange={(event) => event.currentTarget.files[0] && take(event.currentTarget.files[0])} />
+      <Field
+        label="Or a file of claims"
+        hint={file ? `Now audited: ${file.name}. Change the text above to go back.` : undefined}
+      >
+        <input
+          type="file"
+          accept=".json,application/json"
+          onChange={(event) => event.currentTarget.files[0] && take(event.currentTarget.files[0])}
+        />
       </Field>
       <ProblemBox problem={broken} />
       <Busy isBusy={isBusy} />

@@ -20,14 +20,24 @@ function Filters({ fields, set }) {
     return [{ value: '', label: 'any' }, ...[...values].sort()];
   };
   const one = (name, label) => (
-    <Select label={label} value={fields[name] ?? ''} onValue={(value) => set({ [name]: value || undefined })} options={choices(name)} />
+    <Select
+      label={label}
+      value={fields[name] ?? ''}
+      onValue={(value) => set({ [name]: value || undefined })}
+      options={choices(name)}
+    />
   );
   return (
     <div class="fields">
       {one('kind', 'Kind')}
       {one('vendor', 'Vendor')}
       {one('arch', 'Instruction set')}
-      <Text label="Name or more filters" hint="such as EPYC, or vcpus=4..16" value={fields.filter ?? ''} onValue={(value) => set({ filter: value || undefined })} />
+      <Text
+        label="Name or more filters"
+        hint="such as EPYC, or vcpus=4..16"
+        value={fields.filter ?? ''}
+        onValue={(value) => set({ filter: value || undefined })}
+      />
     </div>
   );
 }
@@ -37,15 +47,38 @@ function Why({ explanation, program }) {
   if (groups.length === 0) return null;
   const columns = [
     { name: 'input', head: 'input', of: (row) => row.text, isHead: true },
-    { name: 'percentile', head: 'more than in', of: (row) => row.percentile, show: (row) => `${digits(row.percentile, 2)}%`, isNumber: true },
-    { name: 'group', head: 'part', of: (row) => groups.find(({ group }) => group === row.group)?.text ?? row.group, isOptional: true },
+    {
+      name: 'percentile',
+      head: 'more than in',
+      of: (row) => row.percentile,
+      show: (row) => `${digits(row.percentile, 2)}%`,
+      isNumber: true,
+    },
+    {
+      name: 'group',
+      head: 'part',
+      of: (row) => groups.find(({ group }) => group === row.group)?.text ?? row.group,
+      isOptional: true,
+    },
   ];
   return (
     <section aria-labelledby="why">
       <h2 id="why">Why</h2>
       <p>{text.replace(/^why: /, '').replace(/^./, (letter) => letter.toUpperCase())}.</p>
-      <Shares head="share" caption="What sets the program apart" rows={groups.map((group) => ({ name: group.text, value: group.share }))} format={percent} file={`${program}-why.csv`} />
-      <Table caption="Its most unusual inputs, and the share of training programs that have less of each" columns={columns} rows={features} file={`${program}-inputs.csv`} most={6} />
+      <Shares
+        head="share"
+        caption="What sets the program apart"
+        rows={groups.map((group) => ({ name: group.text, value: group.share }))}
+        format={percent}
+        file={`${program}-why.csv`}
+      />
+      <Table
+        caption="Its most unusual inputs, and the share of training programs that have less of each"
+        columns={columns}
+        rows={features}
+        file={`${program}-inputs.csv`}
+        most={6}
+      />
     </section>
   );
 }
@@ -71,10 +104,30 @@ function Platforms({ answer }) {
   const show = (name) => (platform) => times.format(times.of(platform)[name]);
   const columns = [
     { name: 'platform', head: 'CPU', of: (platform) => platform.name, isHead: true },
-    { name: `value_${times.unit}`, head: times.title, of: (platform) => times.of(platform).value, show: show('value'), isNumber: true },
+    {
+      name: `value_${times.unit}`,
+      head: times.title,
+      of: (platform) => times.of(platform).value,
+      show: show('value'),
+      isNumber: true,
+    },
     intervalColumn((platform) => [times.of(platform)], times.format, 'drawn, with interval'),
-    { name: `lower_${times.unit}`, head: 'from', of: (platform) => times.of(platform).lower, show: show('lower'), isNumber: true, isOptional: true },
-    { name: `upper_${times.unit}`, head: 'to', of: (platform) => times.of(platform).upper, show: show('upper'), isNumber: true, isOptional: true },
+    {
+      name: `lower_${times.unit}`,
+      head: 'from',
+      of: (platform) => times.of(platform).lower,
+      show: show('lower'),
+      isNumber: true,
+      isOptional: true,
+    },
+    {
+      name: `upper_${times.unit}`,
+      head: 'to',
+      of: (platform) => times.of(platform).upper,
+      show: show('upper'),
+      isNumber: true,
+      isOptional: true,
+    },
     { name: 'kind', head: 'kind', of: (platform) => platform.kind, isOptional: true },
   ];
   return (
@@ -82,21 +135,36 @@ function Platforms({ answer }) {
       <p class="answer">
         {platforms.length > 0 ? (
           <>
-            <strong>{program}</strong> runs fastest on <strong>{platforms[0].name}</strong>: {show('value')(platforms[0])}
-            {times.isTimed ? '' : ' of the mean'}, in 90% of cases between {show('lower')(platforms[0])} and {show('upper')(platforms[0])}.
+            <strong>{program}</strong> runs fastest on <strong>{platforms[0].name}</strong>:{' '}
+            {show('value')(platforms[0])}
+            {times.isTimed ? '' : ' of the mean'}, in 90% of cases between {show('lower')(platforms[0])} and{' '}
+            {show('upper')(platforms[0])}.
           </>
         ) : (
           'No platform meets all filters.'
         )}
       </p>
       <ul class="notes">
-        {nearest?.[0] === program && <li>The models were trained with this program. Forecasts of other programs are further off.</li>}
-        {answer.in_distribution === false && <li class="warning">The program is unlike those that the models know. Take the forecast for a guess.</li>}
-        {!times.isTimed && <li>Times are relative: 1 is the mean of the platforms. The CPU of the profile is not known.</li>}
+        {nearest?.[0] === program && (
+          <li>The models were trained with this program. Forecasts of other programs are further off.</li>
+        )}
+        {answer.in_distribution === false && (
+          <li class="warning">The program is unlike those that the models know. Take the forecast for a guess.</li>
+        )}
+        {!times.isTimed && (
+          <li>Times are relative: 1 is the mean of the platforms. The CPU of the profile is not known.</li>
+        )}
       </ul>
       <Notes warnings={answer.warnings} notes={answer.notes} />
       {platforms.length > 0 && (
-        <Table caption="Fastest first. The line is the 90% interval" columns={columns} rows={platforms} file={`${program}-forecast.csv`} most={20} keyOf={(platform) => platform.id} />
+        <Table
+          caption="Fastest first. The line is the 90% interval"
+          columns={columns}
+          rows={platforms}
+          file={`${program}-forecast.csv`}
+          most={20}
+          keyOf={(platform) => platform.id}
+        />
       )}
     </>
   );

@@ -38,7 +38,10 @@ function cell(value) {
 
 // columns: [{name, of(row)}]
 export function csvOf(columns, rows) {
-  const lines = [columns.map((column) => cell(column.name)), ...rows.map((row) => columns.map((column) => cell(column.of(row))))];
+  const lines = [
+    columns.map((column) => cell(column.name)),
+    ...rows.map((row) => columns.map((column) => cell(column.of(row)))),
+  ];
   return lines.map((line) => line.join(',') + '\n').join('');
 }
 

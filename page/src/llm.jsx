@@ -12,7 +12,10 @@ export const numbers = (text) => words(text).map(Number);
 
 // "H100:2.5,A100:1" -> {H100: 2.5, A100: 1}
 function pricesOf(text, devices) {
-  const pairs = words(text).map((word) => [word.slice(0, word.lastIndexOf(':')), Number(word.slice(word.lastIndexOf(':') + 1))]);
+  const pairs = words(text).map((word) => [
+    word.slice(0, word.lastIndexOf(':')),
+    Number(word.slice(word.lastIndexOf(':') + 1)),
+  ]);
   return Object.fromEntries(pairs.filter(([device, price]) => devices.includes(device) && price > 0));
 }
 
@@ -42,17 +45,34 @@ function Devices({ devices, prices, set }) {
             <span>{device}</span>
             <label>
               <span class="unseen">Price of {device}, USD an hour</span>
-              <Typed type="number" min="0" step="0.01" placeholder="price" value={prices[device] ?? ''} onValue={(value) => put(devices, { ...prices, [device]: Number(value) })} />{' '}
+              <Typed
+                type="number"
+                min="0"
+                step="0.01"
+                placeholder="price"
+                value={prices[device] ?? ''}
+                onValue={(value) => put(devices, { ...prices, [device]: Number(value) })}
+              />{' '}
               <span aria-hidden="true">USD/h</span>
             </label>
-            <button type="button" aria-label={`Remove ${device}`} onClick={() => put(devices.filter((one) => one !== device))}>
+            <button
+              type="button"
+              aria-label={`Remove ${device}`}
+              onClick={() => put(devices.filter((one) => one !== device))}
+            >
               ×
             </button>
           </li>
         ))}
       </ul>
       <form onSubmit={add}>
-        <input aria-label="Another device" list="devices" placeholder="another device" value={wanted} onInput={(event) => setWanted(event.currentTarget.value)} />
+        <input
+          aria-label="Another device"
+          list="devices"
+          placeholder="another device"
+          value={wanted}
+          onInput={(event) => setWanted(event.currentTarget.value)}
+        />
         <button type="submit">Add</button>
       </form>
       <datalist id="devices">
@@ -70,15 +90,70 @@ function Answer({ answer }) {
     { name: 'device', head: 'device', of: (row) => row.device, isHead: true },
     { name: 'tensor_parallel', head: 'devices', of: (row) => row.tensor_parallel, isNumber: true, isOptional: true },
     { name: 'batch', head: 'at once', of: (row) => row.batch, isNumber: true },
-    { name: 'first_token_s', head: 'first token (TTFT)', of: (row) => row.prefill_s, show: (row) => time(row.prefill_s), isNumber: true },
-    { name: 'token_s', head: 'further token (TPOT)', of: (row) => row.token_s, show: (row) => time(row.token_s), isNumber: true },
-    { name: 'token_lower_s', of: (row) => row.token_lower_s, show: (row) => time(row.token_lower_s), head: 'from', isNumber: true, isOptional: true },
-    { name: 'token_upper_s', of: (row) => row.token_upper_s, show: (row) => time(row.token_upper_s), head: 'to', isNumber: true, isOptional: true },
-    intervalColumn((row) => [{ value: row.token_s, lower: row.token_lower_s, upper: row.token_upper_s }], time, 'further token drawn, with interval'),
-    { name: 'tokens_per_s', head: 'tokens/s', of: (row) => row.tokens_per_s, show: (row) => digits(row.tokens_per_s), isNumber: true },
-    { name: 'memory_bytes', head: 'memory', of: (row) => row.memory_bytes, show: (row) => `${bytes(row.memory_bytes)}${row.fits === false ? ': does not fit' : ''}`, isNumber: true },
-    { name: 'memory_share', of: (row) => row.memory_bytes / row.device_memory_bytes, show: (row) => percent(row.memory_bytes / row.device_memory_bytes), head: 'of it', isNumber: true, isOptional: true },
-    { name: 'cost_per_million_tokens_usd', head: '1M tokens', of: (row) => row.cost_per_million_tokens_usd, show: (row) => money(row.cost_per_million_tokens_usd), isNumber: true },
+    {
+      name: 'first_token_s',
+      head: 'first token (TTFT)',
+      of: (row) => row.prefill_s,
+      show: (row) => time(row.prefill_s),
+      isNumber: true,
+    },
+    {
+      name: 'token_s',
+      head: 'further token (TPOT)',
+      of: (row) => row.token_s,
+      show: (row) => time(row.token_s),
+      isNumber: true,
+    },
+    {
+      name: 'token_lower_s',
+      of: (row) => row.token_lower_s,
+      show: (row) => time(row.token_lower_s),
+      head: 'from',
+      isNumber: true,
+      isOptional: true,
+    },
+    {
+      name: 'token_upper_s',
+      of: (row) => row.token_upper_s,
+      show: (row) => time(row.token_upper_s),
+      head: 'to',
+      isNumber: true,
+      isOptional: true,
+    },
+    intervalColumn(
+      (row) => [{ value: row.token_s, lower: row.token_lower_s, upper: row.token_upper_s }],
+      time,
+      'further token drawn, with interval',
+    ),
+    {
+      name: 'tokens_per_s',
+      head: 'tokens/s',
+      of: (row) => row.tokens_per_s,
+      show: (row) => digits(row.tokens_per_s),
+      isNumber: true,
+    },
+    {
+      name: 'memory_bytes',
+      head: 'memory',
+      of: (row) => row.memory_bytes,
+      show: (row) => `${bytes(row.memory_bytes)}${row.fits === false ? ': does not fit' : ''}`,
+      isNumber: true,
+    },
+    {
+      name: 'memory_share',
+      of: (row) => row.memory_bytes / row.device_memory_bytes,
+      show: (row) => percent(row.memory_bytes / row.device_memory_bytes),
+      head: 'of it',
+      isNumber: true,
+      isOptional: true,
+    },
+    {
+      name: 'cost_per_million_tokens_usd',
+      head: '1M tokens',
+      of: (row) => row.cost_per_million_tokens_usd,
+      show: (row) => money(row.cost_per_million_tokens_usd),
+      isNumber: true,
+    },
     { name: 'bound', head: 'limit', of: (row) => row.bound, isOptional: true },
   ];
   const first = rows[answer.fastest_row];
@@ -89,16 +164,25 @@ function Answer({ answer }) {
       {first && (
         <p class="answer">
           <strong>{first.device}</strong> is the fastest:{' '}
-          {first.token_s === undefined ? `${time(first.prefill_s)} for a batch` : `a further token every ${time(first.token_s)}`} with {first.batch} at once.{' '}
+          {first.token_s === undefined
+            ? `${time(first.prefill_s)} for a batch`
+            : `a further token every ${time(first.token_s)}`}{' '}
+          with {first.batch} at once.{' '}
           {isPriced && (
             <>
-              <strong>{cheap.device}</strong> is the cheapest: {money(cheap.cost_per_million_tokens_usd)} for a million tokens.
+              <strong>{cheap.device}</strong> is the cheapest: {money(cheap.cost_per_million_tokens_usd)} for a million
+              tokens.
             </>
           )}
         </p>
       )}
       <Notes notes={answer.notes} />
-      <Table caption={`One step of ${answer.model}: ${digits(answer.parameters / 1e9)} billion parameters, weights in ${answer.weights}`} columns={columns} rows={rows} file={`${answer.model}.csv`} />
+      <Table
+        caption={`One step of ${answer.model}: ${digits(answer.parameters / 1e9)} billion parameters, weights in ${answer.weights}`}
+        columns={columns}
+        rows={rows}
+        file={`${answer.model}.csv`}
+      />
     </>
   );
 }
@@ -109,15 +193,36 @@ export function Llm({ fields, set }) {
   const devices = words(fields.on ?? 'NVIDIA H100 80GB HBM3,NVIDIA A100-SXM4-80GB');
   const prices = pricesOf(fields.price, devices);
   const engine = fields.engine ?? 'vllm';
-  const shared = { model, on: devices, engine, price: prices, ...(fields.format ? { weight_precision: fields.format } : {}) };
-  const sizes = { batch: numbers(fields.batch ?? '1,8,32'), prompt: Number(fields.prompt ?? 1024), output: Number(fields.output ?? 128) };
+  const shared = {
+    model,
+    on: devices,
+    engine,
+    price: prices,
+    ...(fields.format ? { weight_precision: fields.format } : {}),
+  };
+  const sizes = {
+    batch: numbers(fields.batch ?? '1,8,32'),
+    prompt: Number(fields.prompt ?? 1024),
+    output: Number(fields.output ?? 128),
+  };
   const parallel = Number(fields.parallel ?? 1);
-  const body = { ...shared, batch: sizes.batch, sequence: [sizes.prompt], output_tokens: sizes.output, tensor_parallel: [parallel] };
+  const body = {
+    ...shared,
+    batch: sizes.batch,
+    sequence: [sizes.prompt],
+    output_tokens: sizes.output,
+    tensor_parallel: [parallel],
+  };
   const key = JSON.stringify(body);
   const ask = devices.length > 0 ? (signal) => post('llm/forecast', body, signal) : null;
   const { answer, problem, isBusy } = useAnswer(ask, [key]);
   const text = (name, label, normal, rest) => (
-    <Text label={label} value={fields[name] ?? normal} onValue={(value) => set({ [name]: value || undefined })} {...rest} />
+    <Text
+      label={label}
+      value={fields[name] ?? normal}
+      onValue={(value) => set({ [name]: value || undefined })}
+      {...rest}
+    />
   );
   return (
     <>

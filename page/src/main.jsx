@@ -60,7 +60,11 @@ function Page() {
   }, [view]);
   return (
     <>
-      <a class="skip" href={`${linkTo(view, fields)}`} onClick={(event) => (event.preventDefault(), document.getElementById('content').focus())}>
+      <a
+        class="skip"
+        href={`${linkTo(view, fields)}`}
+        onClick={(event) => (event.preventDefault(), document.getElementById('content').focus())}
+      >
         Skip to the content
       </a>
       <header>
@@ -78,7 +82,8 @@ function Page() {
         <View key={view} fields={fields} set={set} />
       </main>
       <footer>
-        Forecasts have errors: intervals hold 90% of the times. The same answers as JSON: <a href="/openapi.json">/openapi.json</a>
+        Forecasts have errors: 1 of 10 true times lies outside of its interval. The same answers as JSON:{' '}
+        <a href="/openapi.json">/openapi.json</a>
       </footer>
     </>
   );

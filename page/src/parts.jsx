@@ -18,7 +18,12 @@ export function Typed({ as: As = 'input', value, onValue, ...rest }) {
   const [draft, setDraft] = useState(value);
   useEffect(() => setDraft(value), [value]);
   return (
-    <As value={draft} onInput={(event) => setDraft(event.currentTarget.value)} onChange={(event) => onValue(event.currentTarget.value)} {...rest} />
+    <As
+      value={draft}
+      onInput={(event) => setDraft(event.currentTarget.value)}
+      onChange={(event) => onValue(event.currentTarget.value)}
+      {...rest}
+    />
   );
 }
 
@@ -111,18 +116,30 @@ export function Notes({ warnings = [], notes = [] }) {
   );
 }
 
-// columns: [{name: for CSV, head, of(row): for CSV, show?(row), isNumber, isOptional: hidden on small screens}]; one may be a
-// function of the rows that are shown.
+// columns: [{name: for CSV, head, of(row): for CSV, show?(row), isNumber, isOptional: hidden on small screens}]; one
+// may be a function of the rows that are shown.
 export function Table({ caption, columns: given, rows, file, most = Infinity, keyOf = (row, i) => i }) {
   const [all, setAll] = useState(false);
   const shown = all ? rows : rows.slice(0, most);
   const columns = given.map((column) => (typeof column === 'function' ? column(shown) : column));
-  const kind = (column) => `${column.isNumber ? 'number' : ''} ${column.isOptional ? 'optional' : ''} ${column.kind ?? ''}`;
+  const kind = (column) =>
+    `${column.isNumber ? 'number' : ''} ${column.isOptional ? 'optional' : ''} ${column.kind ?? ''}`;
   return (
     <div class="table">
       <p class="caption">
         <span>{caption}</span>
-        <button type="button" onClick={() => download(file, csvOf(columns.filter((one) => one.name), rows))}>
+        <button
+          type="button"
+          onClick={() =>
+            download(
+              file,
+              csvOf(
+                columns.filter((one) => one.name),
+                rows,
+              ),
+            )
+          }
+        >
           Download CSV
         </button>
       </p>
@@ -176,8 +193,8 @@ function ticksOf(low, high) {
   return inside.filter((tick, i) => i % every === 0);
 }
 
-// A column with the intervals of each row on one logarithmic axis: marksOf(row) is [{value, lower, upper}]. Screen readers get the
-// numbers from the other columns.
+// A column with the intervals of each row on one logarithmic axis: marksOf(row) is [{value, lower, upper}]. Screen
+// readers get the numbers from the other columns.
 export const intervalColumn = (marksOf, format, title) => (rows) => {
   const numbers = rows.flatMap(marksOf).flatMap(({ value, lower, upper }) => [value, lower ?? value, upper ?? value]);
   const known = numbers.filter((number) => number > 0);
@@ -228,7 +245,10 @@ export function Shares({ caption, head, rows, format, file }) {
         return (
           <div class="bars" aria-hidden="true">
             <i class="grid" style={{ left: `${zero}%` }} />
-            <i class={`share ${value < 0 ? 'below' : ''}`} style={{ left: `${value < 0 ? zero - width : zero}%`, width: `${width}%` }} />
+            <i
+              class={`share ${value < 0 ? 'below' : ''}`}
+              style={{ left: `${value < 0 ? zero - width : zero}%`, width: `${width}%` }}
+            />
           </div>
         );
       },

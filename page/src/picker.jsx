@@ -26,7 +26,8 @@ function readProfile(text, name) {
 // The example that a place ("a", "b") begins with: one's own profile, where one was picked in another view.
 export const startOf = (place, example) => (keptAs(place) ? kOwn : example);
 
-// {picked: {key, name, profile}, problem, take(file)} of a place: `example` is its id, or "own". No link has a profile of one's own.
+// {picked: {key, name, profile}, problem, take(file)} of a place: `example` is its id, or "own". No link has a
+// profile of one's own.
 export function useProfile(place, example, setExample) {
   const [fetched, setFetched] = useState();
   const [problem, setProblem] = useState();
@@ -67,17 +68,28 @@ export function Picker({ title, example, setExample, state: { picked, problem, t
   const choices = examples.map(({ id, label }) => ({ value: id, label }));
   if (example === kOwn) choices.unshift({ value: kOwn, label: picked ? `your file: ${picked.name}` : 'your file' });
   return (
-    <fieldset class={`picker ${isOver ? 'over' : ''}`} onDrop={drop} onDragOver={over} onDragLeave={() => setOver(false)}>
+    <fieldset
+      class={`picker ${isOver ? 'over' : ''}`}
+      onDrop={drop}
+      onDragOver={over}
+      onDragLeave={() => setOver(false)}
+    >
       <legend>{title}</legend>
       <label class="field">
         <span>Drop a profile here, or choose its file</span>
-        <input type="file" accept=".json,application/json" onChange={(event) => event.currentTarget.files[0] && take(event.currentTarget.files[0])} />
+        <input
+          type="file"
+          accept=".json,application/json"
+          onChange={(event) => event.currentTarget.files[0] && take(event.currentTarget.files[0])}
+        />
         <small>
           Make one with <code>perfcast profile -o p.json -- ./prog args</code>
         </small>
       </label>
       <Select label="Or try an example" value={example} onValue={setExample} options={choices} />
-      {example === kOwn && !picked && !problem && <p>The link that you opened was of somebody&apos;s own profile. Choose its file.</p>}
+      {example === kOwn && !picked && !problem && (
+        <p>The link that you opened was of somebody&apos;s own profile. Choose its file.</p>
+      )}
       <ProblemBox problem={problem} />
     </fieldset>
   );

@@ -1,4 +1,4 @@
-// Lines with bands over a logarithmic axis, by uPlot. The numbers stand in a table beside it, for those who can't see it.
+// Lines with bands over a logarithmic axis, by uPlot. The numbers stand in a table beside it, for those who can't see.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
@@ -40,14 +40,24 @@ export function Plot({ title, xs, lines, xLabel, yLabel, format }) {
   useEffect(() => {
     if (width === 0) return undefined;
     const { text, grid, series } = colours();
-    const axis = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, font: '12px sans-serif', labelFont: '13px sans-serif' };
+    const axis = {
+      stroke: text,
+      grid: { stroke: grid, width: 1 },
+      ticks: { stroke: grid },
+      font: '12px sans-serif',
+      labelFont: '13px sans-serif',
+    };
     const all = [{}];
     const bands = [];
     const data = [xs];
     lines.forEach(({ values, lower, upper }, i) => {
       const stroke = series[i % series.length];
       const n = all.length;
-      all.push({ stroke, width: 2, points: { show: true, size: 6 } }, { stroke, width: 0, points: { show: false } }, { stroke, width: 0, points: { show: false } });
+      all.push(
+        { stroke, width: 2, points: { show: true, size: 6 } },
+        { stroke, width: 0, points: { show: false } },
+        { stroke, width: 0, points: { show: false } },
+      );
       bands.push({ series: [n + 2, n + 1], fill: `${stroke}2a` });
       data.push(values, lower, upper);
     });

@@ -1,5 +1,5 @@
-// Walks the page of a running service with Chromium: its main paths, keyboard, links, small screens; fails on errors of the console
-// and serious violations that axe-core finds. tools/try-page runs it.
+// Walks the page of a running service with Chromium: its main paths, keyboard, links, small screens; fails on errors of
+// the console and serious violations that axe-core finds. tools/try-page runs it.
 //
 //   node walk.js URL URL_WITH_TOKEN TOKEN DATA PICTURES
 import assert from 'node:assert/strict';
@@ -11,7 +11,10 @@ const [url, guardedUrl, token, data, pictures] = process.argv.slice(2);
 const kFirst_ms = 1000; // the goal: the first forecast is drawn so long after loading began
 const axe = readFileSync(new URL('node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const kPatience_ms = 15000;
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox'],
+});
 const results = [];
 
 // A window whose errors are kept. Those of answers that say what is wrong are expected where a step asks for them.
@@ -24,7 +27,8 @@ async function open(address, options = {}) {
   page.on('pageerror', (error) => page.errors.push(String(error)));
   page.on('request', (request) => {
     const { origin, protocol } = new URL(request.url());
-    if (protocol !== 'blob:' && origin !== new URL(address).origin) page.errors.push(`asks another address: ${request.url()}`);
+    if (protocol !== 'blob:' && origin !== new URL(address).origin)
+      page.errors.push(`asks another address: ${request.url()}`);
   });
   await page.addInitScript(() => {
     new MutationObserver((_, observer) => {
@@ -38,7 +42,10 @@ async function open(address, options = {}) {
 }
 
 const forecastOf = (page) => page.getByRole('region', { name: 'Forecast' });
-const settled = (page) => page.waitForFunction(() => [...document.querySelectorAll('.busy')].every((line) => line.textContent === ''), null, { timeout: 60000 });
+const settled = (page) =>
+  page.waitForFunction(() => [...document.querySelectorAll('.busy')].every((line) => line.textContent === ''), null, {
+    timeout: 60000,
+  });
 
 async function violations(page) {
   await page.evaluate(axe);
@@ -58,7 +65,10 @@ async function step(name, walk) {
 }
 
 async function csvOf(page, place) {
-  const [download] = await Promise.all([page.waitForEvent('download'), place.getByRole('button', { name: 'Download CSV' }).first().click()]);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    place.getByRole('button', { name: 'Download CSV' }).first().click(),
+  ]);
   return readFileSync(await download.path(), 'utf8');
 }
 
@@ -75,12 +85,16 @@ await step('the first forecast is drawn', async () => {
     await again.context().close();
   }
   times.sort((a, b) => a - b); // other work on this machine only adds: the least time is the page's own
-  results.push(`${times.map((time) => time.toFixed(0)).join(', ')} ms until the first forecast was drawn, of ${times.length} loads`);
+  results.push(
+    `${times.map((time) => time.toFixed(0)).join(', ')} ms until the first forecast was drawn, of ${times.length} loads`,
+  );
   assert.ok(times[0] <= kFirst_ms, `the least of ${times} ms is above ${kFirst_ms} ms`);
 });
 
-await step('a profile of one\'s own', async () => {
-  await main.getByLabel('Drop a profile here, or choose its file').setInputFiles(join(data, 'profiles/apps/apps.git.json'));
+await step("a profile of one's own", async () => {
+  await main
+    .getByLabel('Drop a profile here, or choose its file')
+    .setInputFiles(join(data, 'profiles/apps/apps.git.json'));
   await forecastOf(main).getByText('apps.git', { exact: true }).waitFor();
   assert.match(main.url(), /example=own/);
   await main.getByLabel('Drop a profile here, or choose its file').setInputFiles(join(data, 'prices/example.csv'));
@@ -97,9 +111,14 @@ await step('filters, and the table as CSV', async () => {
   assert.match(lines[0], /^platform,value_s,lower_s,upper_s,kind$/);
   assert.ok(lines.length > 20 && lines.slice(1).every((line) => line.endsWith(',server')));
   const values = lines.slice(1).map((line) => Number(line.split(',')[1]));
-  assert.deepEqual(values, [...values].sort((a, b) => a - b));
+  assert.deepEqual(
+    values,
+    [...values].sort((a, b) => a - b),
+  );
   assert.equal(await forecastOf(main).locator('tbody tr').count(), 20);
-  await forecastOf(main).getByRole('button', { name: /^Show all/ }).click();
+  await forecastOf(main)
+    .getByRole('button', { name: /^Show all/ })
+    .click();
   assert.equal(await forecastOf(main).locator('tbody tr').count(), lines.length - 1);
   await main.getByLabel('Kind').selectOption('');
 });
@@ -130,17 +149,23 @@ await step('the link holds the state', async () => {
   await forecastOf(other).getByText('apps.crafty', { exact: true }).waitFor();
   await settled(other);
   assert.equal(await other.getByLabel('Vendor').inputValue(), 'AMD');
-  const top = (page) => forecastOf(page).locator('tbody tr').evaluateAll((rows) => rows.slice(0, 20).map((row) => row.innerText));
+  const top = (page) =>
+    forecastOf(page)
+      .locator('tbody tr')
+      .evaluateAll((rows) => rows.slice(0, 20).map((row) => row.innerText));
   assert.deepEqual(await top(other), await top(main));
   assert.deepEqual(other.errors, []);
   await other.context().close();
 });
 
 await step('comparisons', async () => {
-  await main.getByLabel('Drop a profile here, or choose its file').setInputFiles(join(data, 'profiles/apps/apps.git.json'));
+  await main
+    .getByLabel('Drop a profile here, or choose its file')
+    .setInputFiles(join(data, 'profiles/apps/apps.git.json'));
   await forecastOf(main).getByText('apps.git', { exact: true }).waitFor();
   await main.getByRole('link', { name: 'Compare' }).click();
-  await main.getByRole('region', { name: 'Comparison of two CPUs' }).getByText('apps.git', { exact: true }).waitFor(); // the picked profile comes along
+  // The picked profile comes along.
+  await main.getByRole('region', { name: 'Comparison of two CPUs' }).getByText('apps.git', { exact: true }).waitFor();
   await settled(main);
   await main.getByLabel('Compare').selectOption('programs');
   const both = main.getByRole('region', { name: 'Comparison of two programs' });
@@ -162,10 +187,13 @@ await step('a language model, and its latency under load', async () => {
   const load = main.getByRole('region', { name: 'Under load' });
   await load.locator('canvas').first().waitFor();
   assert.equal(await load.locator('canvas').count(), 2);
-  const colours = await load.locator('canvas').first().evaluate((canvas) => {
-    const { data: pixels } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-    return new Set(new Uint32Array(pixels.buffer)).size;
-  });
+  const colours = await load
+    .locator('canvas')
+    .first()
+    .evaluate((canvas) => {
+      const { data: pixels } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      return new Set(new Uint32Array(pixels.buffer)).size;
+    });
   assert.ok(colours > 20, `the drawing has ${colours} colours`);
   const lines = (await csvOf(main, load)).trim().split('\n');
   assert.equal(lines.length, 1 + 3 * 6);
@@ -205,7 +233,10 @@ await step('problems are said in words', async () => {
   const said = page.getByRole('alert').filter({ hasText: 'Allowed:' }).first();
   await said.waitFor();
   assert.match(await said.innerText(), /nonsense/);
-  assert.ok(page.errors.every((error) => error.includes('status of 422')), page.errors.join('\n'));
+  assert.ok(
+    page.errors.every((error) => error.includes('status of 422')),
+    page.errors.join('\n'),
+  );
   await page.context().close();
 });
 
@@ -215,7 +246,10 @@ await step('a service with a token', async () => {
   await page.getByLabel('Token').first().fill(token);
   await page.getByRole('button', { name: 'Use it' }).first().click();
   await forecastOf(page).locator('tbody tr').first().waitFor();
-  assert.ok(page.errors.every((error) => error.includes('status of 401')), page.errors.join('\n'));
+  assert.ok(
+    page.errors.every((error) => error.includes('status of 401')),
+    page.errors.join('\n'),
+  );
   await page.context().close();
 });
 
@@ -234,7 +268,13 @@ for (const view of ['forecast', 'compare', 'compare?mode=programs', 'llm', 'audi
       await page.screenshot({ path: join(pictures, `${view.replace(/\W+/g, '-')}-${look}.png`), fullPage: true });
       const found = await violations(page);
       assert.deepEqual(
-        found.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).slice(0, 5).join('  ')}`),
+        found.map(
+          ({ id, help, nodes }) =>
+            `${id}: ${help}: ${nodes
+              .map(({ html }) => html)
+              .slice(0, 5)
+              .join('  ')}`,
+        ),
         [],
       );
       assert.deepEqual(page.errors, []);

@@ -155,13 +155,12 @@ class HttpService::Loop final : public HttpHandler {
                          fmt::format("at most {:g} requests a second", options.most_requests_per_s));
     }
     // The page has no secrets, and asks for the token itself.
-    const bool is_open =
-        request.path == "/healthz" || request.path == "/readyz" || find_page_file(request.path) != nullptr;
+    const bool is_open = options.token.empty() || request.path == "/healthz" || request.path == "/readyz" ||
+                         find_page_file(request.path) != nullptr;
     constexpr std::string_view kBearer = "Bearer ";
     const std::string_view given = request.authorization;
     const bool bears = lower_case(given.substr(0, kBearer.size())) == "bearer ";
-    if (!options.token.empty() && !is_open &&
-        !same_secret(bears ? trim(given.substr(kBearer.size())) : std::string_view(), options.token)) {
+    if (!is_open && !same_secret(bears ? trim(given.substr(kBearer.size())) : std::string_view(), options.token)) {
       return usage_error("no-token", "the request does not bear the token", "Authorization",
                          "Authorization: Bearer TOKEN");
     }
