@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "program/model/bundle/bundle.h"
 #include "service/http/openapi.h"
+#include "service/http/page_files.h"
 #include "service/http/problem.h"
 
 namespace perfcast::service {
@@ -32,7 +33,8 @@ constexpr size_t kMostWaiting = 1024;
 constexpr size_t kMostUnsentBytes = size_t{128} << 20;  // twice the longest answer
 constexpr std::string_view kSafeFields =
     "X-Content-Type-Options: nosniff\r\n"
-    "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
+    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
     "Referrer-Policy: no-referrer\r\n"
     "Cross-Origin-Resource-Policy: same-origin\r\n";
 constexpr std::string_view kNoStore = "Cache-Control: no-store\r\n";
@@ -152,12 +154,13 @@ class HttpService::Loop final : public HttpHandler {
       return usage_error("too-many-requests", "this client sends too many requests", "",
                          fmt::format("at most {:g} requests a second", options.most_requests_per_s));
     }
-    const bool is_open = request.path == "/healthz" || request.path == "/readyz";
+    // The page has no secrets, and asks for the token itself.
+    const bool is_open = options.token.empty() || request.path == "/healthz" || request.path == "/readyz" ||
+                         find_page_file(request.path) != nullptr;
     constexpr std::string_view kBearer = "Bearer ";
     const std::string_view given = request.authorization;
     const bool bears = lower_case(given.substr(0, kBearer.size())) == "bearer ";
-    if (!options.token.empty() && !is_open &&
-        !same_secret(bears ? trim(given.substr(kBearer.size())) : std::string_view(), options.token)) {
+    if (!is_open && !same_secret(bears ? trim(given.substr(kBearer.size())) : std::string_view(), options.token)) {
       return usage_error("no-token", "the request does not bear the token", "Authorization",
                          "Authorization: Bearer TOKEN");
     }
@@ -183,6 +186,11 @@ class HttpService::Loop final : public HttpHandler {
     if (path == "/v1/bundles/reload") {
       at.operation = "reload";
       return request.method == "POST" ? reload(exchange) : refuse_method(exchange, "POST");
+    }
+    if (const PageFile* const file = find_page_file(path); file != nullptr) {
+      at.operation = "page";
+      if (request.method != "GET") return refuse_method(exchange, "GET");
+      return answer(exchange, 200, file->bytes, file->type);
     }
     static constexpr std::string_view kGets[] = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/v1/bundles"};
     if (std::find(std::begin(kGets), std::end(kGets), path) == std::end(kGets)) {
@@ -255,7 +263,7 @@ class HttpService::Loop final : public HttpHandler {
         });
     if (!id) return refuse(exchange, id.error());
     const auto text = service_.jobs_->describe(*id);
-    answer(exchange, 202, text ? *text : "{}", kJson,
+    answer(exchange, 202, text ? std::string_view(*text) : "{}", kJson,
            fmt::format("Location: /v1/jobs/{}\r\nPreference-Applied: respond-async\r\n", *id));
   }
 
@@ -308,7 +316,7 @@ class HttpService::Loop final : public HttpHandler {
     answer(exchange, status, problem_document(error, status, found->second.id), kProblemType, fields);
   }
 
-  void answer(uint64_t exchange, int status, const std::string& body, std::string_view type = kJson,
+  void answer(uint64_t exchange, int status, std::string_view body, std::string_view type = kJson,
               const std::string& fields = "") {
     const auto found = exchanges_.find(exchange);
     if (found == exchanges_.end()) return;

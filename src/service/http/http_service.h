@@ -1,5 +1,6 @@
 #pragma once
-// The operations over HTTP: POST /v1/OPERATION, jobs with server-sent events, the OpenAPI document, health, metrics.
+// The operations over HTTP: POST /v1/OPERATION, jobs with server-sent events, the OpenAPI document, health, metrics,
+// and the page for browsers.
 //
 // Some threads have the connections and answer what takes a moment; others compute the rest. No path of a request
 // reaches the file system.

@@ -13,6 +13,7 @@
 
 #include "base/http/testing/http_client.h"
 #include "base/json.h"
+#include "service/http/page_files.h"
 #include "service/testing/shipped_context.h"
 
 namespace perfcast::service {
@@ -137,10 +138,31 @@ TEST_F(HttpServiceTest, TellsWhatItIs) {
   EXPECT_TRUE(document["paths"].contains("/v1/forecast"));
 }
 
+TEST_F(HttpServiceTest, HasAPageForBrowsers) {
+  begin();
+  for (const PageFile& file : page_files()) {
+    const Reply reply = get(std::string(file.path));
+    EXPECT_EQ(reply.status, 200) << file.path;
+    EXPECT_EQ(reply.body, file.bytes) << file.path;
+    EXPECT_THAT(reply.head, HasSubstr("\r\nContent-Type: " + std::string(file.type) + "\r\n"));
+    EXPECT_THAT(reply.head, HasSubstr("\r\nX-Content-Type-Options: nosniff\r\n"));
+    EXPECT_THAT(reply.head, HasSubstr("default-src 'none'; script-src 'self'; style-src 'self'; "));
+    EXPECT_THAT(reply.head, Not(HasSubstr("unsafe")));
+  }
+  EXPECT_EQ(get("/?a=b").body, page_files().front().bytes);
+  const Reply method = get("/", "", "DELETE");
+  EXPECT_EQ(method.status, 405);
+  EXPECT_THAT(method.head, HasSubstr("\r\nAllow: GET\r\n"));
+  EXPECT_EQ(get("/page.html").status, 404);
+  EXPECT_EQ(get("/../README.md").status, 404);
+  EXPECT_THAT(get("/metrics").body, HasSubstr("perfcast_requests_total{operation=\"page\",status=\"200\"}"));
+}
+
 TEST_F(HttpServiceTest, OnlyTheTokenOpensIt) {
   const std::string token = "0123456789abcdef";
   begin({.token = token});
   EXPECT_EQ(get("/healthz").status, 200);
+  EXPECT_EQ(get("/").status, 200);  // the page, which asks for the token
   const Reply without = get("/metrics");
   EXPECT_EQ(without.status, 401);
   EXPECT_THAT(without.head, HasSubstr("\r\nWWW-Authenticate: Bearer\r\n"));
