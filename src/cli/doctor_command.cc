@@ -6,6 +6,7 @@
 #include "cli/option_table.h"
 #include "profile/collect/native/host_facts.h"
 #include "profile/collect/session/doctor.h"
+#include "program/corpus/store/store.h"
 #include "program/explain/host_match.h"
 #include "program/model/bundle/bundle.h"
 
@@ -31,11 +32,32 @@ DoctorFinding examine_match(const HostFacts& host, const std::string& path) {
           sure ? "" : "if another platform is right, name it: predict --host PLATFORM"};
 }
 
+// A file of that name may hold something else, and a corpus may be in a database.
+void look_inside(const CommonOptions& options, DoctorFinding& finding) {
+  const bool is_address = finding.name == "corpus" && program::is_database_address(options.corpus);
+  if (finding.status != "ok" && !is_address) return;
+  const auto opened = [&]() -> Status {
+    if (finding.name == "bundle") {
+      const auto bundle = program::read_bundle(options.bundle);
+      return bundle ? Status() : Status(bundle.error());
+    }
+    const auto store = program::CorpusStore::open_read_only(options.corpus);
+    return store ? Status() : Status(store.error());
+  }();
+  if (opened.ok() && is_address) finding = {"corpus", "ok", options.corpus, ""};
+  if (opened.ok()) return;
+  const std::string& path = finding.name == "bundle" ? options.bundle : options.corpus;
+  finding = {finding.name, "missing", path + ": " + opened.error().message, opened.error().expected};
+}
+
 int run(const CommonOptions& options) {
   const HostFacts host = read_host_facts();
   std::vector<DoctorFinding> findings = examine_machine(host);
   findings.push_back(examine_match(host, options.bundle));
-  for (DoctorFinding& finding : examine_files(options.corpus, options.bundle)) findings.push_back(std::move(finding));
+  for (DoctorFinding& finding : examine_files(options.corpus, options.bundle)) {
+    look_inside(options, finding);
+    findings.push_back(std::move(finding));
+  }
   return write_result(options.json ? to_text(findings_as_json(host, findings)) : findings_as_text(host, findings),
                       options);
 }

@@ -76,7 +76,7 @@ std::string first_line_of(const std::vector<std::string>& command) {
   // The shell turns stdout into stderr, of which run_process keeps the end.
   ProcessRequest request;
   request.executable = shell;
-  request.arguments = {"sh", "-c", "exec 3>&2; \"$@\" 2>/dev/null | head -n 1 >&3", "sh", program};
+  request.arguments = {"sh", "-c", "exec 3>&2; \"$@\" 2>/dev/null | sed -n '/./{p;q;}' >&3", "sh", program};
   request.arguments.insert(request.arguments.end(), command.begin() + 1, command.end());
   request.limit_s = 5;
   const auto outcome = run_process(request);

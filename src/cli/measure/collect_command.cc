@@ -205,15 +205,15 @@ int run_collect(const CommandContext& context, const CollectArguments& arguments
   options.limit_s = arguments.limit_s;
   const SuiteTools tools = find_tools(arguments, work->path());
   SuiteRunner runner(*suite, options, tools, SuiteRunner::real_actions());
-  if (arguments.list) {
-    const auto rows = plan(*suite, runner);
-    return write_collected(*suite, of_this_machine(rows), common);
-  }
   const bool any_chosen = std::any_of(suite->programs.begin(), suite->programs.end(),
                                       [&](const SuiteProgram& entry) { return runner.chosen(entry); });
   if (!any_chosen) {
     return refuse("no program of the suite matches --only " + join(arguments.only, " "), "perfcast collect --list",
                   common);
+  }
+  if (arguments.list) {
+    const auto rows = plan(*suite, runner);
+    return write_collected(*suite, of_this_machine(rows), common);
   }
 
   std::unique_ptr<program::CorpusStore> store;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/file.h"
 #include "base/json.h"
 #include "base/process/program_inspector.h"
@@ -173,6 +175,15 @@ TEST(DiagnosisReport, SaysWhatWasProven) {
                 "   tried     the allocator jemalloc (LD_PRELOAD=/j.so): 0.80 x the time (0.70 .. 0.90, 6 pairs)\n"),
       std::string::npos)
       << text;
+}
+
+TEST(DiagnosisReport, AnIntervalOfTooFewPairsIsNotPrinted) {
+  Diagnosis diagnosis = small_diagnosis();
+  diagnosis.findings[0].results[0].lower = 0;
+  diagnosis.findings[0].results[0].upper = INFINITY;
+  const std::string text = diagnosis_text(diagnosis);
+  EXPECT_NE(text.find("0.80 x the time; 6 pairs are too few for an interval\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("inf"), std::string::npos) << text;
 }
 
 TEST(DiagnosisReport, PromisesNoMoreThanTheRunTook) {

@@ -171,9 +171,14 @@ std::string series_of(const std::string& instance_type) {
 
 Result<NamedMachine> machine_of(const Bundle& bundle, const HostFacts& host, const std::string& where) {
   const auto match = match_host(host, bundle.platforms);
-  if (!match || match->certainty == HostMatch::Certainty::kNearest) {
+  if (!match) {
     return usage_error("unknown-host", "the bundle has no CPU like '" + printable(host.name) + "'", where,
                        nearest_machines(bundle.platforms, bundle.servers, host.name));
+  }
+  if (match->certainty == HostMatch::Certainty::kNearest) {
+    return usage_error(
+        "unknown-host", "the CPU '" + printable(host.name) + "' hides its model, or is none of the bundle's", where,
+        "the CPU's name; by its flags and caches, the nearest is " + bundle.platforms[match->platform].name);
   }
   NamedMachine machine = machine_on(bundle, match->platform);
   if (match->certainty != HostMatch::Certainty::kName) machine.how = match->how;

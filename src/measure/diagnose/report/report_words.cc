@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "base/text.h"
@@ -42,6 +43,10 @@ std::string experiment_in_words(const ExperimentResult& result) {
   if (result.is_screened) {
     return fmt::format("{}: {} ({:.2f} x the{}, {:.0f} pairs of runs)", name,
                        result.is_promising ? "may help, no time to make sure" : "no gain", result.ratio, what,
+                       result.pairs_count);
+  }
+  if (!std::isfinite(result.upper)) {
+    return fmt::format("{}: {:.2f} x the{}; {:.0f} pairs are too few for an interval", name, result.ratio, what,
                        result.pairs_count);
   }
   return fmt::format("{}: {:.2f} x the{} ({:.2f} .. {:.2f}, {:.0f} pairs){}", name, result.ratio, what, result.lower,
