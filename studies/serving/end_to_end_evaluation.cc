@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "ai/engine/engine_fit.h"
+#include "ai/serving/serving_summary.h"
 #include "base/statistics.h"
 #include "studies/serving/end_to_end_fit.h"
+#include "studies/serving/end_to_end_widths.h"
 
 namespace perfcast::ai::serving_study {
 namespace {
@@ -27,12 +29,7 @@ const std::vector<FreeConstant>& free_constants() {
   return free;
 }
 
-struct Figure {
-  double EndToEndPoint::*measured;
-  double SimulatedTimes::*simulated;
-};
-constexpr Figure kTimes[] = {{&EndToEndPoint::further_s, &SimulatedTimes::further_s},
-                             {&EndToEndPoint::first_s, &SimulatedTimes::first_s}};
+constexpr EndToEndFigure kTimes[] = {kFurtherToken, kFirstToken};
 
 using Times = std::vector<SimulatedTimes>;
 
@@ -53,8 +50,10 @@ struct EngineRun {
   }
 };
 
+double three_digits(double value) { return std::round(value * 1e3) / 1e3; }
+
 // By groups, but `without` one.
-LeftOutSpread spread_of(const EngineRun& run, const Figure& figure, const std::string& without) {
+LeftOutSpread spread_of(const EngineRun& run, const EndToEndFigure& figure, const std::string& without) {
   std::vector<LeftOutResidual> residuals;
   for (size_t i = 0; i < run.services.size(); ++i) {
     if (run.groups[i] == without) continue;
@@ -67,7 +66,6 @@ LeftOutSpread spread_of(const EngineRun& run, const Figure& figure, const std::s
 // Nothing of a group is known from the others: one number says all, with the normal quantile. `new_models`: of points
 // whose models are others.
 void set_spread(const EngineRun& run, const std::string& without, const EngineRun* new_models, EngineProfile& profile) {
-  const auto three_digits = [](double value) { return std::round(value * 1e3) / 1e3; };
   EngineSpread& spread = profile.spread;
   spread = {};
   spread.token_one_log_sd = spread.token_several_log_sd = three_digits(spread_of(run, kTimes[0], without).log_sd);
@@ -75,6 +73,21 @@ void set_spread(const EngineRun& run, const std::string& without, const EngineRu
   if (new_models == nullptr) return;
   spread.new_model_token_log_sd = three_digits(spread_of(*new_models, kTimes[0], {}).log_sd);
   spread.new_model_first_log_sd = three_digits(spread_of(*new_models, kTimes[1], {}).log_sd);
+}
+
+// By groups, but `without` one; `range` of the profile whose intervals are made wider or narrower.
+double ratio_of(const EngineRun& run, const EndToEndFigure& figure, const EndToEndRange& range,
+                const std::string& without) {
+  std::vector<GroupedRatio> ratios;
+  const auto of = figure.simulated;
+  for (size_t i = 0; i < run.services.size(); ++i) {
+    if (run.groups[i] == without) continue;
+    // The error is that of constants without the point; the interval is the profile's.
+    const double measured = run.services[i].point().*figure.measured * range.forecast[i].*of / run.times[i].*of;
+    ratios.push_back(
+        {run.groups[i], distance_ratio(measured, range.forecast[i].*of, range.lower[i].*of, range.upper[i].*of)});
+  }
+  return width_ratio(ratios);
 }
 
 std::string names_of_constants() {
@@ -104,7 +117,7 @@ class Evaluator {
     if (Status done = add_other_engine(*tensor_rt, *sglang); !done) return done.error();
     if (Status done = leave_formats_out(*sglang); !done) return done.error();
     if (Status done = add_with_intervals(*sglang); !done) return done.error();
-    return finish(*tensor_rt, *sglang);
+    return finish(*vllm, *tensor_rt, *sglang);
   }
 
  private:
@@ -166,25 +179,34 @@ class Evaluator {
     return {};
   }
 
-  // Ends of the intervals: vLLM's as they are shipped, others' as they would be without the point's group.
+  // Ends of the intervals, as they would be without the point's group.
   Status add_with_intervals(const EngineRun& run) {
     std::pair<Times, Times> ends = {run.times, run.times};
-    const bool shipped = run.start.name == kVllm;
     size_t at = 0;
     for (const std::string& group : run.names()) {
       EngineProfile profile = run.without.empty() ? run.start : run.without[at++];
-      if (!shipped) set_spread(run, group, nullptr, profile);
-      const std::vector<bool> out = run.use(group, true);
-      for (const double side : {-1.0, 1.0}) {
-        const auto times = simulate_all(profile, run.services, out, threads_, side);
-        if (!times) return times.error();
-        Times& end = side < 0 ? ends.first : ends.second;
-        for (size_t i = 0; i < out.size(); ++i) {
-          if (out[i]) end[i] = (*times)[i];
+      if (run.start.name != kVllm) set_spread(run, group, nullptr, profile);
+      const auto range = range_of(profile, run.services, threads_);
+      if (!range) return range.error();
+      for (const EndToEndFigure& figure : kTimes) {
+        const double ratio = ratio_of(run, figure, *range, group);
+        const auto of = figure.simulated;
+        for (size_t i = 0; i < run.groups.size(); ++i) {
+          if (run.groups[i] != group) continue;
+          ends.first[i].*of = moved_end(run.times[i].*of, range->lower[i].*of, ratio);
+          ends.second[i].*of = moved_end(run.times[i].*of, range->upper[i].*of, ratio);
         }
       }
     }
     add_scores(run, kOurs, run.split, run.times, ends);
+    return {};
+  }
+
+  Status set_ratios(const EngineRun& run, EngineProfile& profile) const {
+    const auto range = range_of(profile, run.services, threads_);
+    if (!range) return range.error();
+    profile.spread.service_token_ratio = three_digits(ratio_of(run, kFurtherToken, *range, {}));
+    profile.spread.service_first_ratio = three_digits(ratio_of(run, kFirstToken, *range, {}));
     return {};
   }
 
@@ -207,8 +229,8 @@ class Evaluator {
     }
   }
 
-  static void fill(const EngineRun& run, const Figure& figure, const std::vector<size_t>& in, const Times& times,
-                   const std::pair<Times, Times>& ends, EndToEndScore& score) {
+  static void fill(const EngineRun& run, const EndToEndFigure& figure, const std::vector<size_t>& in,
+                   const Times& times, const std::pair<Times, Times>& ends, EndToEndScore& score) {
     std::vector<double> errors, ratios;
     double held = 0;
     for (const size_t i : in) {
@@ -226,7 +248,7 @@ class Evaluator {
     if (!ends.first.empty()) score.coverage = held / static_cast<double>(in.size());
   }
 
-  Result<EndToEndEvaluation> finish(const EngineRun& tensor_rt, const EngineRun& sglang) {
+  Result<EndToEndEvaluation> finish(const EngineRun& vllm, const EngineRun& tensor_rt, const EngineRun& sglang) {
     constexpr const char* kDatabase = "deployments of this engine in AIConfigurator's database";
     EngineProfile rt = tensor_rt.start;
     set_spread(tensor_rt, {}, nullptr, rt);
@@ -245,8 +267,12 @@ class Evaluator {
       profile->models.assign(models.begin(), models.end());
       profile->devices.assign(devices.begin(), devices.end());
       profile->rows = static_cast<int64_t>(run->services.size());
+      if (Status done = set_ratios(*run, *profile); !done) return done.error();
       result_.profiles.push_back(*profile);
     }
+    EngineProfile shipped = vllm.start;
+    if (Status done = set_ratios(vllm, shipped); !done) return done.error();
+    result_.profiles.push_back(std::move(shipped));
     return std::move(result_);
   }
 

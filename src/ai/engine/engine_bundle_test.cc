@@ -13,6 +13,7 @@ EngineBundle bundle() {
   made.engines = {engine_test::profile(), engine_test::profile()};
   made.cpu_engines = {engine_test::cpu_profile()};
   made.engines[0].constants.host_sequence_us = made.engines[1].constants.host_sequence_us = 20;
+  made.engines[0].spread.service_token_ratio = made.engines[1].spread.service_token_ratio = 0.5;
   made.engines[1].name = "llama.cpp";
   made.engines[1].basis = EngineBasis::kPhysics;
   made.engines[1].overlaps_host = false;
@@ -46,12 +47,14 @@ TEST(EngineBundle, OlderFilesLackConstants) {
   const std::string text = engine_bundle_text(bundle());
   EXPECT_NE(text.find("\"host_sequence_us\":20.0"), std::string::npos);
   std::string old_text = text;
-  for (const std::string part : {"\"host_sequence_us\":20.0,", "\"prompt_step_ms\":0.0,"}) {
+  for (const std::string part : {"\"host_sequence_us\":20.0,", "\"prompt_step_ms\":0.0,",
+                                 "\"service_token_ratio\":0.5,", "\"service_first_ratio\":1.0,"}) {
     for (size_t at = 0; (at = old_text.find(part)) != std::string::npos;) old_text.erase(at, part.size());
   }
   const auto back = parse_engine_bundle(old_text, "b.json");
   ASSERT_TRUE(back) << to_text(back.error());
   EXPECT_EQ(back->engines[0].constants.host_sequence_us, 0);
+  EXPECT_EQ(back->engines[0].spread.service_token_ratio, 1);
 }
 
 TEST(EngineBundle, FoundByName) {

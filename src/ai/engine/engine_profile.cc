@@ -19,6 +19,7 @@ constexpr size_t kMostNames = 100;
 struct SpreadNumber {
   const char* name;
   double EngineSpread::*member;
+  bool may_lack = false;  // older files have none: the default stands
 };
 constexpr std::array kSpreadNumbers = {
     SpreadNumber{"token_one_log_sd", &EngineSpread::token_one_log_sd},
@@ -30,8 +31,10 @@ constexpr std::array kSpreadNumbers = {
     SpreadNumber{"unknown_host_token_log_sd", &EngineSpread::unknown_host_token_log_sd},
     SpreadNumber{"unknown_host_first_log_sd", &EngineSpread::unknown_host_first_log_sd},
     SpreadNumber{"unmeasured_log_sd", &EngineSpread::unmeasured_log_sd},
+    SpreadNumber{"service_token_ratio", &EngineSpread::service_token_ratio, true},
+    SpreadNumber{"service_first_ratio", &EngineSpread::service_first_ratio, true},
 };
-constexpr double kMostLogSd = 3;
+constexpr double kMostLogSd = 10;
 
 EngineConstants constants_from(const Json& json, const std::string& path, std::vector<std::string>& complaints) {
   JsonReader in(json, path);
@@ -48,8 +51,10 @@ EngineConstants constants_from(const Json& json, const std::string& path, std::v
 EngineSpread spread_from(const Json& json, const std::string& path, std::vector<std::string>& complaints) {
   JsonReader in(json, path);
   EngineSpread spread;
-  for (const SpreadNumber& number : kSpreadNumbers)
+  for (const SpreadNumber& number : kSpreadNumbers) {
+    if (number.may_lack && in.member(number.name) == nullptr) continue;
     spread.*number.member = number_within(in, number.name, 0, kMostLogSd);
+  }
   spread.devices = in.optional_integer("devices", 0, 1000000).value_or(0);
   in.refuse_others();
   complaints.insert(complaints.end(), in.complaints().begin(), in.complaints().end());

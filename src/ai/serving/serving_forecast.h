@@ -55,7 +55,8 @@ struct ServingRequestFor {
   std::optional<double> draft_share;  // of a step's time, for each guess; by default one layer's: 1 / layers
   Router router = Router::kLeastLoaded;
   std::vector<LoadObjective> objectives;
-  // All times at so many half widths of their 90% interval, above 0 slower, in place of the forecast and both ends.
+  // Steps and front end at so many half widths of their 90% interval, above 0 slower, in place of the forecast and both
+  // ends; ratios of EngineSpread are left to the caller.
   std::optional<double> error_half_widths;
 };
 
@@ -69,7 +70,8 @@ struct ServingRow {
   double prompt_tokens = 0, output_tokens = 0;  // means
   EngineLimits limits;
   ServingSummary forecast;
-  // With steps and front end at the ends of the engine's 90% interval; empty where one error was asked for.
+  // With steps and front end at the ends of the engine's 90% interval, then moved by EngineSpread's ratios of services;
+  // empty where one error was asked for.
   ServingSummary slow, fast;
   double cost_per_million = kUnknown;  // tokens of output, in US dollars, at the forecast's rate
   double cost_per_request = kUnknown;

@@ -199,4 +199,26 @@ ServingSummary summarise(const ServingTrace& trace, const ServeOptions& options,
   return summary;
 }
 
+double moved_end(double forecast, double end, double ratio) {
+  return forecast > 0 && end > 0 ? forecast * std::pow(end / forecast, ratio) : end;
+}
+
+void move_ends(const ServingSummary& forecast, double token_ratio, double first_ratio, ServingSummary& end) {
+  if (token_ratio == 1 && first_ratio == 1) return;
+  using P = Percentiles;
+  using S = ServingSummary;
+  const auto move_all = [&](P S::*of, double ratio) {
+    for (double P::*each : {&P::mean, &P::p50, &P::p90, &P::p95, &P::p99}) {
+      end.*of.*each = moved_end(forecast.*of.*each, end.*of.*each, ratio);
+    }
+  };
+  move_all(&S::first_token, first_ratio);
+  move_all(&S::further_token, token_ratio);
+  move_all(&S::whole, token_ratio);
+  for (double S::*each : {&S::gap_p50_s, &S::gap_p95_s, &S::gap_p99_s, &S::requests_per_s, &S::output_tokens_per_s,
+                          &S::prompt_tokens_per_s}) {
+    end.*each = moved_end(forecast.*each, end.*each, token_ratio);
+  }
+}
+
 }  // namespace perfcast::ai

@@ -49,4 +49,10 @@ struct ServingSummary {
 ServingSummary summarise(const ServingTrace& trace, const ServeOptions& options, const ServeRun& run,
                          const std::vector<LoadObjective>& objectives);
 
+// The end of an interval whose log over the forecast is `ratio` times that of `end`. `end` itself where either isn't
+// above 0.
+double moved_end(double forecast, double end, double ratio);
+// Times of the first token by first_ratio; of further tokens, gaps and requests, and rates, by token_ratio.
+void move_ends(const ServingSummary& forecast, double token_ratio, double first_ratio, ServingSummary& end);
+
 }  // namespace perfcast::ai

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 #include "ai/serving/drawn_trace.h"
 #include "ai/serving/testing/toy_time.h"
@@ -50,6 +51,27 @@ TEST(ServingSummary, GivesExactFigures) {
   EXPECT_EQ(summary.objectives[1].kept, 1);  // an answer of one token has no time per further one
   EXPECT_FALSE(summary.objectives[1].met);
   EXPECT_EQ(summary.pace, Pace::kKeepsUp);
+}
+
+TEST(ServingSummary, MovesEndsOfIntervals) {
+  EXPECT_NEAR(moved_end(2, 8, 0.5), 4, 1e-12);
+  EXPECT_NEAR(moved_end(8, 2, 2), 0.5, 1e-12);
+  EXPECT_EQ(moved_end(0, 3, 0.5), 3);
+  ServingSummary forecast, end;
+  for (const auto& [summary, value] : {std::pair(&forecast, 1.0), std::pair(&end, 4.0)}) {
+    summary->first_token = summary->further_token = summary->whole =
+        summary->queued = {value, value, value, value, value};
+    summary->gap_p95_s = summary->requests_per_s = summary->mean_running = value;
+  }
+  move_ends(forecast, 0.5, 2, end);
+  EXPECT_NEAR(end.first_token.mean, 16, 1e-12);
+  EXPECT_NEAR(end.first_token.p99, 16, 1e-12);
+  EXPECT_NEAR(end.further_token.p50, 2, 1e-12);
+  EXPECT_NEAR(end.whole.p90, 2, 1e-12);
+  EXPECT_NEAR(end.gap_p95_s, 2, 1e-12);
+  EXPECT_NEAR(end.requests_per_s, 2, 1e-12);
+  EXPECT_EQ(end.queued.mean, 4);
+  EXPECT_EQ(end.mean_running, 4);
 }
 
 // 20 tokens of output and 10 of prompt; 64 sequences at once come to some 40 requests/s.
