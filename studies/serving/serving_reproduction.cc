@@ -57,6 +57,7 @@ struct Point {
   PointStrategy strategy;
   double rate_per_s, concurrency, most_concurrency, seconds;
   Delivered measured, forecast, alone, other;
+  Delivered slow, fast;  // the ends of the forecast's 90% intervals, as llm serve-sim has them
   std::string setting() const {
     return fmt::format("{}/{}/{}/{}/{}", row.device_name, row.model_name, row.work.request.prompt_tokens,
                        row.work.request.tensor_parallel, static_cast<int>(strategy));
@@ -78,6 +79,8 @@ std::vector<Point> points_of(const VllmPoints& all, const DeviceCatalogue& devic
                       point.most_concurrency,
                       point.seconds,
                       {point.output_per_s, point.further_s, point.first_s, point.first_p95_s},
+                      {},
+                      {},
                       {},
                       {},
                       {}});
@@ -126,18 +129,32 @@ Delivered delivered_of(const ServeRun& run, const Point& point) {
   return {tokens / (point.seconds - begin_s), quantile(further, 0.5), quantile(first, 0.5), quantile(first, 0.95)};
 }
 
-Delivered simulate(const EngineProfile& profile, const Point& point) {
+// error: half widths of the engine's 90% interval by which all its times are longer.
+Delivered simulate(const EngineProfile& profile, const Point& point, double error) {
   auto limits = default_limits(profile, point.row.work, point.row.device);
   if (!limits) return {};
   ServeOptions options;
   options.limits = *limits;
-  options.front_end = front_end_time(profile, point.row.host);
+  const auto widths = forecast_engine(profile, point.row.work, point.row.device, point.row.host);
+  if (!widths) return {};
+  const double token = widths->token_log_half_width, first = widths->first_log_half_width;
+  const StepScale scale{std::exp(error * token), std::exp(error * std::max(token, first))};
+  options.front_end = front_end_time(profile, point.row.host, scale);
   options.most_in_flight = static_cast<int64_t>(point.most_concurrency);
   options.most_s = point.seconds;
-  const EngineStepTime times(profile, point.row.work, point.row.device, point.row.host);
+  const EngineStepTime times(profile, point.row.work, point.row.device, point.row.host, scale);
   const auto run = serve(load_of(point), options, times);
   if (!run) return {};
   return delivered_of(*run, point);
+}
+
+// The end of an interval, moved as llm serve-sim moves it.
+Delivered moved(const Delivered& forecast, Delivered end, const ServiceRatios& ratios) {
+  end.tokens_per_s = moved_end(forecast.tokens_per_s, end.tokens_per_s, ratios.token);
+  end.further_s = moved_end(forecast.further_s, end.further_s, ratios.token);
+  end.first_s = moved_end(forecast.first_s, end.first_s, ratios.first);
+  end.first_p95_s = moved_end(forecast.first_p95_s, end.first_p95_s, ratios.first);
+  return end;
 }
 
 // As if each request were alone: what was to be had without a simulation.
@@ -170,16 +187,21 @@ struct Score {
   std::string load, what, part, predictor;
   int64_t n = 0;
   double median_error = kUnknown, mean_error = kUnknown, within_30 = kUnknown, bias = kUnknown;
+  double coverage_90 = kUnknown;  // of perfcast's intervals
 };
 
 Score score_of(const std::vector<const Point*>& points, const char* load, const Figure& figure, const std::string& part,
                const char* predictor, Delivered Point::*forecast) {
   std::vector<double> errors, ratios;
+  int64_t held = 0;
   for (const Point* point : points) {
     const double ratio = point->*forecast.*figure.member / (point->measured.*figure.member);
     if (std::isnan(ratio)) continue;
     errors.push_back(std::abs(ratio - 1));
     ratios.push_back(ratio - 1);
+    const double measured = point->measured.*figure.member, slow = point->slow.*figure.member,
+                 fast = point->fast.*figure.member;
+    held += measured >= std::min(slow, fast) && measured <= std::max(slow, fast) ? 1 : 0;
   }
   const auto near = std::count_if(errors.begin(), errors.end(), [](double error) { return error <= 0.3; });
   const auto n = static_cast<int64_t>(errors.size());
@@ -191,7 +213,8 @@ Score score_of(const std::vector<const Point*>& points, const char* load, const 
           .median_error = median(errors),
           .mean_error = mean(errors),
           .within_30 = static_cast<double>(near) / static_cast<double>(n),
-          .bias = median(ratios)};
+          .bias = median(ratios),
+          .coverage_90 = predictor == kOurs ? static_cast<double>(held) / static_cast<double>(n) : kUnknown};
 }
 
 std::vector<Score> scores_of(const std::vector<Point>& points) {
@@ -232,7 +255,8 @@ ReportTable scores_table(const std::vector<Score>& scores) {
        {"median_error", "median error", kShare, [](const Score& score) { return score.median_error; }, 1},
        {"mean_error", "mean error", kShare, [](const Score& score) { return score.mean_error; }, 1},
        {"within_30", "within 30%", kShare, [](const Score& score) { return score.within_30; }, 1},
-       {"bias", "bias", kShare, [](const Score& score) { return score.bias; }, 1}});
+       {"bias", "bias", kShare, [](const Score& score) { return score.bias; }, 1},
+       {"coverage_90", "90% intervals hold", kShare, [](const Score& score) { return score.coverage_90; }, 1}});
 }
 
 // One log of a whole load.
@@ -324,11 +348,16 @@ Status reproduce(const std::string& folder, bool as_json) {
   for (const std::string& name : names) {
     std::vector<bool> use(streams.rows.size());
     for (size_t i = 0; i < use.size(); ++i) use[i] = streams.rows[i].device_name != name;
-    const auto profile = fit_engine(vllm_rules(), streams.rows, use);
+    auto profile = fit_engine(vllm_rules(), streams.rows, use);
     if (!profile) return profile.error();
+    // Widths come from devices that were left out in turn already.
+    profile->spread = (*shipped)->spread;
     for (Point& point : points) {
       if (point.row.device_name != name) continue;
-      point.forecast = simulate(*profile, point);
+      point.forecast = simulate(*profile, point, 0);
+      const ServiceRatios ratios = service_ratios(**shipped, point.row.work);
+      point.slow = moved(point.forecast, simulate(*profile, point, 1), ratios);
+      point.fast = moved(point.forecast, simulate(*profile, point, -1), ratios);
       point.alone = alone(*profile, point);
     }
   }

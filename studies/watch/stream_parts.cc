@@ -185,9 +185,9 @@ Status add_generated(const PartOptions& options, StudyOutput& output) {
   };
   std::vector<Trial> trials(options.seeds);
   Status done = parallel_for(trials.size(), options.verbose ? 1 : options.threads, [&](size_t i) -> Status {
-    const GeneratedStream made = generate_with_faults(i + 1, kGeneratedRows);
+    const GeneratedStream made = generate_with_faults(options.first_seed + i, kGeneratedRows);
     if (options.verbose) {
-      fmt::print("seed {}:", i + 1);
+      fmt::print("seed {}:", options.first_seed + i);
       for (const GeneratedFault& fault : made.faults) {
         const auto row = [&](double time_s) { return (time_s - made.stream.time_s[0]) / kGeneratedInterval_s; };
         fmt::print(" {:.0f}-{:.0f}", row(fault.from_s), row(fault.to_s));
@@ -259,9 +259,9 @@ Status add_faultless(const PartOptions& options, StudyOutput& output) {
   std::vector<Row> trials;
   for (const Row& row : rows) trials.insert(trials.end(), options.seeds, row);
   Status done = parallel_for(trials.size(), options.verbose ? 1 : options.threads, [&](size_t i) -> Status {
-    const GeneratedStream made = generate_faultless(trials[i].kind, i % options.seeds + 1, kFaultlessRows);
+    const GeneratedStream made = generate_faultless(trials[i].kind, options.first_seed + i % options.seeds, kFaultlessRows);
     if (options.verbose)
-      fmt::print("{} seed {} asked {:.2f}:\n", to_text(trials[i].kind), i % options.seeds + 1, trials[i].asked);
+      fmt::print("{} seed {} asked {:.2f}:\n", to_text(trials[i].kind), options.first_seed + i % options.seeds, trials[i].asked);
     const auto alerts = opened(made.stream, made.columns, trials[i].asked, options.verbose);
     if (!alerts) return alerts.error();
     trials[i].alerts = static_cast<double>(alerts->size());

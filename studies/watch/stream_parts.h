@@ -12,7 +12,7 @@ namespace perfcast::measure::watch_study {
 
 struct PartOptions {
   double false_alarms = 0;  // a day; 0: as perfcast has it by itself
-  uint64_t seeds = 0;
+  uint64_t seeds = 0, first_seed = 1;
   int threads = 1;
   bool verbose = false;
 };

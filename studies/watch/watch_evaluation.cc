@@ -39,7 +39,7 @@ struct Options {
   std::string folder, part = "both";
   std::vector<std::string> methods = {"perfcast", "vae", "baseline", "z-score", "isolation-forest"};
   double days = 1, false_alarms = 0;
-  uint64_t seeds = 6;
+  uint64_t seeds = 6, first_seed = 1;
   int threads = 2;
   bool verbose = false, json = false;
 };
@@ -351,7 +351,7 @@ int run_servers(const Options& options, StudyOutput& output) {
 
 int run(const Options& options) {
   StudyOutput output("watch", options.json);
-  const PartOptions part{options.false_alarms, options.seeds, options.threads, options.verbose};
+  const PartOptions part{options.false_alarms, options.seeds, options.first_seed, options.threads, options.verbose};
   Status done;
   if (options.part == "nab") {
     done = add_nab(options.folder, part, output);
@@ -380,6 +380,7 @@ int main(int argc, char** argv) {
     app.add_option("folder", options.folder)->required();
     app.add_option("--days", options.days, "Of each seed")->check(CLI::Range(0.5, 100.0));
     app.add_option("--seeds", options.seeds);
+    app.add_option("--first-seed", options.first_seed, "Of generated streams");
     app.add_option("--false-alarms", options.false_alarms, "Allowed a day; 0: as perfcast has it by itself");
     app.add_option("--part", options.part)
         ->check(CLI::IsMember({"development", "test", "both", "nab", "generated", "faultless"}));

@@ -84,7 +84,7 @@ struct EngineSpread {
   double unknown_host_token_log_sd = 0, unknown_host_first_log_sd = 0;  // ... the host's level isn't known, ...
   double unmeasured_log_sd = 0;                                         // ... for each of EngineForecast::unmeasured
   // Of simulated services: the log of an interval's end over the forecast is so many times what steps at their ends
-  // make of it. By deployments that were measured; 1 where none was.
+  // make of it. By deployments that were measured; 1 where none was. See service_ratios().
   double service_token_ratio = 1, service_first_ratio = 1;
 };
 

@@ -473,4 +473,9 @@ Result<EngineForecast> forecast_engine(const EngineProfile& profile, const Engin
   return forecast;
 }
 
+ServiceRatios service_ratios(const EngineProfile& profile, const EngineWork& work) {
+  if (profile.basis == EngineBasis::kMeasured && !(work.experts > 0)) return {};
+  return {profile.spread.service_token_ratio, profile.spread.service_first_ratio};
+}
+
 }  // namespace perfcast::ai

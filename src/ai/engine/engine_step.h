@@ -128,6 +128,13 @@ struct EngineForecast {
   uint32_t unmeasured = 0;  // bits of EngineUnmeasured
 };
 
+// EngineSpread::service_token_ratio and service_first_ratio, where they hold. A measured engine's are those of mixtures of
+// experts: loads of other models agree with its intervals as they are, so 1.
+struct ServiceRatios {
+  double token = 1, first = 1;
+};
+ServiceRatios service_ratios(const EngineProfile& profile, const EngineWork& work);
+
 // Whether the device has the facts that an engine's step needs: "unknown-fact" names those that are missing.
 Status check_engine_device(const DeviceFacts& device, const EngineRequest& request);
 

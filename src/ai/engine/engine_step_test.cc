@@ -378,6 +378,22 @@ TEST(EngineStep, APipelineWaitsForItsHostOnceForEachStage) {
   EXPECT_DOUBLE_EQ(hop.token_s, 1024 * 2 / 1e11);
 }
 
+TEST(EngineStep, RatiosOfAMeasuredEngineAreOfExperts) {
+  EngineProfile profile = engine_test::profile();
+  profile.spread.service_token_ratio = 0.6;
+  profile.spread.service_first_ratio = 0.9;
+  EngineWork work = engine_test::work();
+  profile.basis = EngineBasis::kMeasured;
+  EXPECT_EQ(service_ratios(profile, work).token, 1);
+  EXPECT_EQ(service_ratios(profile, work).first, 1);
+  work.experts = 8;
+  EXPECT_EQ(service_ratios(profile, work).token, 0.6);
+  EXPECT_EQ(service_ratios(profile, work).first, 0.9);
+  work.experts = 0;
+  profile.basis = EngineBasis::kWeaklyMeasured;
+  EXPECT_EQ(service_ratios(profile, work).token, 0.6);
+}
+
 TEST(EngineStep, TheLoadIsWhatAStepComputesAndReads) {
   const EngineWork work = engine_test::work();
   const AcceleratorLoad load = engine_step_load(

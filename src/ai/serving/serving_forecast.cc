@@ -74,9 +74,9 @@ class ServingForecaster {
       auto run = serve(trace, options, times);
       if (!run) return run.error();
       *summary = summarise(trace, options, *run, request_.objectives);
-      const EngineSpread& spread = request_.profile->spread;
       if (error != 0 && !request_.error_half_widths) {
-        move_ends(row.forecast, spread.service_token_ratio, spread.service_first_ratio, *summary);
+        const ServiceRatios ratios = service_ratios(*request_.profile, *work);
+        move_ends(row.forecast, ratios.token, ratios.first, *summary);
       }
       const bool is_forecast = summary == &row.forecast;
       if (is_forecast && row.forecast.finished == 0) {

@@ -52,7 +52,8 @@ class MetricRelations {
   std::vector<float> low_, high_;  // z that it was trained on
   uint32_t regime_ = 0;            // of the row at hand
   bool judges_ = false;            // that row
-  TailLists tails_;
+  // What a network leaves in a state that it hardly knows may be larger than all before.
+  TailLists tails_{TailLists::Beta::kFromFew};
 };
 
 }  // namespace perfcast::measure

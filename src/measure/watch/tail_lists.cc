@@ -12,6 +12,7 @@ namespace {
 constexpr float kNothing = -1e30f, kNever = 1e30f;
 constexpr float kLeastBeta = 0.1f;      // usual deviations
 constexpr float kAboutAsLarge = 0.25f;  // of what lies above the bound
+constexpr float kFew = 8;               // values: the median of 16 says as much of beta as the mean of 8
 constexpr uint32_t kOnceMore = 1;       // as large before: nothing usual yet
 constexpr uint32_t kMostBlocks = 8192;  // then half of them are forgotten
 
@@ -79,7 +80,8 @@ float TailLists::nats(size_t channel, size_t column, float value) const {
   const size_t list = channel * columns_ + column;
   const float above = value - bound_[list];
   if (!(above > 0)) return 0;
-  const float rare = base_[list] + above * inverse_beta_[list];
+  const float steps = above * inverse_beta_[list];
+  const float rare = base_[list] + (beta_ == Beta::kKnown ? steps : kFew * std::log1p(steps / kFew));
   const float* const kept = kept_.data() + list * kKept;
   uint32_t before = 0;
   while (before < known_[list] && kept[before] >= value - kAboutAsLarge * above) ++before;

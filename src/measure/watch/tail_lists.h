@@ -4,6 +4,8 @@
 // threshold; Coles 2001, ch. 4), and so a block has a value of s or more by chance
 //   P = K / N e^(-(s - s_K) / beta),  N: blocks so far; K: 16, or N / 2 where that is less
 // with beta from the median of the K, as few moments far out are to raise it little. nats: -log P.
+// Where past values say less of later ones (what a network leaves in a state that it hardly knows), beta counts as known
+// from 8 values, and P = K / N (1 + (s - s_K) / (8 beta))^-8: the predictive tail of an exponential, a Pareto's.
 // What was about as large in two earlier blocks is as rare as that says, whatever the tail.
 
 #include <cstddef>
@@ -20,6 +22,8 @@ class TailLists {
  public:
   static constexpr size_t kBlockRows = 30;
 
+  enum class Beta { kKnown, kFromFew };
+  explicit TailLists(Beta beta = Beta::kKnown) : beta_(beta) {}
   // `channels` x `columns` lists, all empty. They say nothing until they know `least_blocks`.
   void reset(size_t channels, size_t columns, uint32_t least_blocks = 3);
   size_t channels() const { return columns_ > 0 ? bound_.size() / columns_ : 0; }
@@ -43,6 +47,7 @@ class TailLists {
   void add(size_t list, float value);
   void fit(size_t list);
 
+  Beta beta_;
   size_t columns_ = 0;
   uint32_t least_blocks_ = 3;
   std::vector<float> block_most_;  // of the present block

@@ -9,8 +9,8 @@ namespace perfcast::measure {
 namespace {
 
 // Blocks whose largest values are 1, 2, ..., `blocks`.
-TailLists rising(int blocks) {
-  TailLists lists;
+TailLists rising(int blocks, TailLists::Beta beta = TailLists::Beta::kKnown) {
+  TailLists lists(beta);
   lists.reset(1, 1);
   float nats = 0;
   for (int i = 1; i <= blocks; ++i) {
@@ -26,6 +26,13 @@ TEST(TailLists, ExtrapolateTheLargestOfTheirBlocks) {
   EXPECT_EQ(lists.bound(0, 0), 25);  // the 16th largest
   EXPECT_NEAR(static_cast<double>(lists.nats(0, 0, 60)), std::log(40.0 / 16) + 35 * std::log(2.0) / 7, 1e-5);
   EXPECT_EQ(lists.nats(0, 0, 25), 0);
+}
+
+TEST(TailLists, AreLessSureWhereBetaIsKnownFromFew) {
+  const TailLists lists = rising(40, TailLists::Beta::kFromFew);
+  const double steps = 35 * std::log(2.0) / 7;
+  EXPECT_NEAR(static_cast<double>(lists.nats(0, 0, 60)), std::log(40.0 / 16) + 8 * std::log1p(steps / 8), 1e-5);
+  EXPECT_LT(lists.nats(0, 0, 60), rising(40).nats(0, 0, 60));
 }
 
 TEST(TailLists, KnowWhatWasAsLargeBefore) {
