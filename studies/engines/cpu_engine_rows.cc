@@ -52,7 +52,10 @@ CpuEngineRows cpu_engine_rows(const std::vector<VllmPoint>& points, const std::v
       CpuEngineRow row = cpu_engine_row(point, *server->second, model->work,
                                         is_bf16 ? Precision::kBf16 : Precision::kFp16, model->sorts);
       why = why_another_machine(point, row);
-      if (why.empty()) result.rows.push_back(std::move(row));
+      if (why.empty()) {
+        result.rows.push_back(std::move(row));
+        result.from.push_back(static_cast<size_t>(&point - points.data()));
+      }
     }
     if (!why.empty()) ++left_out[why];
   }

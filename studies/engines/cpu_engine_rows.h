@@ -1,5 +1,5 @@
 #pragma once
-// Single streams of vLLM on CPU servers, joined with the servers' facts and the models' work.
+// Points of vLLM on CPU servers, joined with the servers' facts and the models' work.
 
 #include <string>
 #include <vector>
@@ -10,6 +10,7 @@ namespace perfcast::ai::engines_study {
 
 struct CpuEngineRows {
   std::vector<CpuEngineRow> rows;  // starts are marked
+  std::vector<size_t> from;        // the point of each row
   std::vector<std::string> notes;  // what was left out, counted, and why
 };
 

@@ -25,32 +25,15 @@
 #include "base/json.h"
 #include "base/statistics.h"
 #include "studies/output.h"
+#include "studies/serving/client_load.h"
+#include "studies/serving/load_scores.h"
 
 namespace perfcast::ai::serving_study {
 namespace {
 
-// guidellm 0.6, which measured the points. No more requests are under way than it allows. It leaves out the first
-// twentieth of the time and what has not ended at the end. At full throughput each client sends one request while
-// clients come, one after the other, and its further ones after that; the servers of one provider had no such time.
-constexpr double kWarmUpShare = 0.05;
-constexpr double kRamp_s = 10;
-constexpr const char* kWithoutRamp = "upcloud/";
 constexpr const char* kOurs = "perfcast";
 constexpr const char* kAlone = "a single stream's times";
 constexpr const char* kFloor = "noise floor: other servers";
-
-// What a load comes to; NaN: not known.
-struct Delivered {
-  double tokens_per_s = kUnknown, further_s = kUnknown, first_s = kUnknown, first_p95_s = kUnknown;
-};
-struct Figure {
-  const char* name;
-  double Delivered::*member;
-};
-constexpr Figure kFigures[] = {{"tokens/s", &Delivered::tokens_per_s},
-                               {"further token, median", &Delivered::further_s},
-                               {"first token, median", &Delivered::first_s},
-                               {"first token, 95%", &Delivered::first_p95_s}};
 
 struct Point {
   EngineRow row;  // of the load
@@ -88,45 +71,15 @@ std::vector<Point> points_of(const VllmPoints& all, const DeviceCatalogue& devic
   return points;
 }
 
-ServingTrace load_of(const Point& point) {
+ClientLoad load_of(const Point& point) {
   const EngineRequest& sizes = point.row.work.request;
-  const ServingRequest one{.prompt_tokens = sizes.prompt_tokens, .output_tokens = sizes.output_tokens};
-  ServingTrace trace;
-  if (point.strategy == PointStrategy::kConstant) {
-    trace.requests.assign(static_cast<size_t>(point.rate_per_s * point.seconds) + 1, one);
-    for (size_t i = 0; i < trace.requests.size(); ++i) {
-      trace.requests[i].arrival_s = static_cast<double>(i + 1) / point.rate_per_s;
-    }
-    return trace;
-  }
-  const double ramp_s = point.row.server.starts_with(kWithoutRamp) ? 0 : kRamp_s;
-  const auto clients = static_cast<size_t>(point.most_concurrency);
-  // More than a client can send: a step takes a millisecond or more.
-  const double most = 2 * point.most_concurrency +
-                      point.seconds * 1e3 * point.most_concurrency / static_cast<double>(sizes.output_tokens);
-  trace.requests.assign(static_cast<size_t>(most), one);
-  for (size_t i = 0; i < trace.requests.size(); ++i) {
-    trace.requests[i].arrival_s = ramp_s * std::min(1.0, static_cast<double>(i) / static_cast<double>(clients));
-  }
-  return trace;
-}
-
-// As the client counts it.
-Delivered delivered_of(const ServeRun& run, const Point& point) {
-  const double output = static_cast<double>(point.row.work.request.output_tokens);
-  const double begin_s = kWarmUpShare * point.seconds;
-  double tokens = 0;
-  std::vector<double> first, further;
-  for (size_t i = 0; i < run.outcomes.size(); ++i) {
-    const RequestOutcome& outcome = run.outcomes[i];
-    if (!(outcome.last_token_s >= begin_s && outcome.last_token_s <= point.seconds)) continue;
-    const double last_s = outcome.last_token_s, first_s = outcome.first_token_s;
-    first.push_back(first_s - run.sent_s[i]);
-    further.push_back((last_s - first_s) / (output - 1));
-    tokens += first_s >= begin_s ? output : (output - 1) * (last_s - begin_s) / (last_s - first_s);
-  }
-  if (first.empty()) return {};
-  return {tokens / (point.seconds - begin_s), quantile(further, 0.5), quantile(first, 0.5), quantile(first, 0.95)};
+  return {.strategy = point.strategy,
+          .rate_per_s = point.rate_per_s,
+          .most_concurrency = point.most_concurrency,
+          .seconds = point.seconds,
+          .prompt_tokens = sizes.prompt_tokens,
+          .output_tokens = sizes.output_tokens,
+          .provider = point.row.server.substr(0, point.row.server.find('/'))};
 }
 
 // error: half widths of the engine's 90% interval by which all its times are longer.
@@ -143,9 +96,10 @@ Delivered simulate(const EngineProfile& profile, const Point& point, double erro
   options.most_in_flight = static_cast<int64_t>(point.most_concurrency);
   options.most_s = point.seconds;
   const EngineStepTime times(profile, point.row.work, point.row.device, point.row.host, scale);
-  const auto run = serve(load_of(point), options, times);
+  const ClientLoad load = load_of(point);
+  const auto run = serve(client_trace(load), options, times);
   if (!run) return {};
-  return delivered_of(*run, point);
+  return delivered_of(*run, load);
 }
 
 // The end of an interval, moved as llm serve-sim moves it.
@@ -171,7 +125,7 @@ Delivered alone(const EngineProfile& profile, const Point& point) {
 void set_others(std::vector<Point>& points) {
   for (Point& point : points) {
     if (point.strategy != PointStrategy::kThroughput) continue;
-    for (const Figure& figure : kFigures) {
+    for (const LoadFigure& figure : kLoadFigures) {
       std::vector<double> others;
       for (const Point& other : points) {
         if (other.setting() == point.setting() && other.row.server != point.row.server) {
@@ -183,42 +137,23 @@ void set_others(std::vector<Point>& points) {
   }
 }
 
-struct Score {
-  std::string load, what, part, predictor;
-  int64_t n = 0;
-  double median_error = kUnknown, mean_error = kUnknown, within_30 = kUnknown, bias = kUnknown;
-  double coverage_90 = kUnknown;  // of perfcast's intervals
-};
-
-Score score_of(const std::vector<const Point*>& points, const char* load, const Figure& figure, const std::string& part,
-               const char* predictor, Delivered Point::*forecast) {
-  std::vector<double> errors, ratios;
-  int64_t held = 0;
+LoadScore score_of(const std::vector<const Point*>& points, const char* load, const LoadFigure& figure,
+                   const std::string& part, const char* predictor, Delivered Point::*forecast) {
+  std::vector<double> ratios;
+  double held = 0;
   for (const Point* point : points) {
-    const double ratio = point->*forecast.*figure.member / (point->measured.*figure.member);
-    if (std::isnan(ratio)) continue;
-    errors.push_back(std::abs(ratio - 1));
-    ratios.push_back(ratio - 1);
     const double measured = point->measured.*figure.member, slow = point->slow.*figure.member,
                  fast = point->fast.*figure.member;
+    ratios.push_back(point->*forecast.*figure.member / measured);
     held += measured >= std::min(slow, fast) && measured <= std::max(slow, fast) ? 1 : 0;
   }
-  const auto near = std::count_if(errors.begin(), errors.end(), [](double error) { return error <= 0.3; });
-  const auto n = static_cast<int64_t>(errors.size());
-  return {.load = load,
-          .what = figure.name,
-          .part = part,
-          .predictor = predictor,
-          .n = n,
-          .median_error = median(errors),
-          .mean_error = mean(errors),
-          .within_30 = static_cast<double>(near) / static_cast<double>(n),
-          .bias = median(ratios),
-          .coverage_90 = predictor == kOurs ? static_cast<double>(held) / static_cast<double>(n) : kUnknown};
+  LoadScore score = load_score(load, figure, part, predictor, ratios);
+  if (predictor == kOurs) score.coverage_90 = held / static_cast<double>(score.n);
+  return score;
 }
 
-std::vector<Score> scores_of(const std::vector<Point>& points) {
-  std::vector<Score> scores;
+std::vector<LoadScore> scores_of(const std::vector<Point>& points) {
+  std::vector<LoadScore> scores;
   for (const auto& [strategy, load] :
        {std::pair{PointStrategy::kConstant, "constant rates"}, {PointStrategy::kThroughput, "full throughput"}}) {
     std::map<std::string, std::vector<const Point*>> parts;
@@ -230,7 +165,7 @@ std::vector<Score> scores_of(const std::vector<Point>& points) {
     }
     for (const auto& [part, in] : parts) {
       const std::string name = part == " all" ? "all" : part;
-      for (const Figure& figure : kFigures) {
+      for (const LoadFigure& figure : kLoadFigures) {
         scores.push_back(score_of(in, load, figure, name, kOurs, &Point::forecast));
         if (name != "all") continue;
         scores.push_back(score_of(in, load, figure, name, kAlone, &Point::alone));
@@ -241,22 +176,6 @@ std::vector<Score> scores_of(const std::vector<Point>& points) {
     }
   }
   return scores;
-}
-
-ReportTable scores_table(const std::vector<Score>& scores) {
-  using enum Quantity;
-  return table_of<Score>(
-      "", scores,
-      {{"load", "load", kText, [](const Score& score) { return score.load; }},
-       {"figure", "figure", kText, [](const Score& score) { return score.what; }},
-       {"part", "part", kText, [](const Score& score) { return score.part; }},
-       {"predictor", "forecast by", kText, [](const Score& score) { return score.predictor; }},
-       {"n", "n", kCount, [](const Score& score) { return score.n; }},
-       {"median_error", "median error", kShare, [](const Score& score) { return score.median_error; }, 1},
-       {"mean_error", "mean error", kShare, [](const Score& score) { return score.mean_error; }, 1},
-       {"within_30", "within 30%", kShare, [](const Score& score) { return score.within_30; }, 1},
-       {"bias", "bias", kShare, [](const Score& score) { return score.bias; }, 1},
-       {"coverage_90", "90% intervals hold", kShare, [](const Score& score) { return score.coverage_90; }, 1}});
 }
 
 // One log of a whole load.
@@ -354,8 +273,8 @@ Status reproduce(const std::string& folder, bool as_json) {
     profile->spread = (*shipped)->spread;
     for (Point& point : points) {
       if (point.row.device_name != name) continue;
-      point.forecast = simulate(*profile, point, 0);
       const ServiceRatios ratios = service_ratios(**shipped, point.row.work);
+      point.forecast = simulate(*profile, point, 0);
       point.slow = moved(point.forecast, simulate(*profile, point, 1), ratios);
       point.fast = moved(point.forecast, simulate(*profile, point, -1), ratios);
       point.alone = alone(*profile, point);
@@ -367,7 +286,7 @@ Status reproduce(const std::string& folder, bool as_json) {
       fmt::format("{} points at constant rates and full throughput; each device left out of the fit of single "
                   "streams; the two constants of steps with several requests are of all devices",
                   points.size()));
-  output.add("scores", scores_table(scores_of(points)));
+  output.add("scores", load_scores_table(scores_of(points)));
   const auto device = find_device(*devices, "rtx-pro-6000");
   if (!device) return device.error();
   std::vector<LogScore> logs;

@@ -158,6 +158,8 @@ std::optional<std::string> Reader::read_row(size_t index, VllmPoint& point) cons
   point.rate_per_s = row.positive("target_rate_rps").value_or(kUnknown);
   point.concurrency = row.positive("concurrency").value_or(kUnknown);
   point.most_concurrency = row.positive("max_concurrency").value_or(kUnknown);
+  point.most_sequences = row.positive("max_num_seqs").value_or(kUnknown);
+  point.step_tokens = row.positive("max_num_batched_tokens").value_or(kUnknown);
   point.seconds = row.positive("seconds").value_or(kUnknown);
   point.first_p95_s = row.positive("ttft_p95_ms").value_or(kUnknown) * 1e-3;
   point.first_s = *first;

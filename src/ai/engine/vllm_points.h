@@ -32,6 +32,8 @@ struct VllmPoint {
   double rate_per_s = kUnknown;        // asked for
   double concurrency = kUnknown;       // mean of requests in flight, measured
   double most_concurrency = kUnknown;  // that the client allowed: column max_concurrency
+  double most_sequences = kUnknown;    // that the engine ran at once: column max_num_seqs
+  double step_tokens = kUnknown;       // of a step at most: column max_num_batched_tokens
   double seconds = kUnknown;           // that the point ran
   // Medians. The client's time per token is the whole request over its output tokens: the first token is in it.
   double first_s = kUnknown, further_s = kUnknown, client_token_s = kUnknown;

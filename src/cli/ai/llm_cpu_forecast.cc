@@ -202,16 +202,15 @@ Status take_cpu_prices(const std::vector<std::string>& given, ai::CpuForecastReq
   return {};
 }
 
-Result<std::string> cpu_forecast(const ai::LlmConfig& config, ai::CpuForecastRequest request, const std::string& engine,
-                                 const char* option, CpuForecastFormat format) {
+Result<CpuForecastRun> run_cpu_forecast(const ai::LlmConfig& config, ai::CpuForecastRequest request,
+                                        const std::string& engine, const char* option) {
   const auto bundle = ai::read_token_bundle(shipped_file(kTokens));
   if (!bundle) return bundle.error();
-  ai::EngineBundle engines;
+  CpuForecastRun run;
   if (plain_name(engine) != plain_name(kCpuEngine)) {
-    auto read = shipped_engines();
-    if (!read) return read.error();
-    engines = std::move(*read);
-    const auto found = engines.find_on_cpus(engine);
+    const auto engines = shipped_engines();
+    if (!engines) return engines.error();
+    const auto found = engines->find_on_cpus(engine);
     if (!found) {
       Error error = found.error();
       if (engine == kNoEngine) error.message = "kernels without an engine aren't forecast on CPUs";
@@ -219,10 +218,11 @@ Result<std::string> cpu_forecast(const ai::LlmConfig& config, ai::CpuForecastReq
       error.expected += std::string(", ") + kCpuEngine;
       return error;
     }
-    request.engine = *found;
+    run.engine = **found;
+    request.engine = &*run.engine;
   }
   if (Status taken = take_others(bundle->cpus, option, request); !taken) return taken.error();
-  const auto forecast = ai::forecast_on_cpus(*bundle, config, request);
+  auto forecast = ai::forecast_on_cpus(*bundle, config, request);
   if (!forecast) {
     Error error = forecast.error();
     const bool of_the_cpu = error.code == "unknown-cpu" || error.code == "bad-vcpus";
@@ -231,15 +231,24 @@ Result<std::string> cpu_forecast(const ai::LlmConfig& config, ai::CpuForecastReq
     if (error.code == "unsupported-precision") error.where = "--precision";
     return error;
   }
+  run.forecast = *std::move(forecast);
+  return run;
+}
+
+Result<std::string> cpu_forecast(const ai::LlmConfig& config, ai::CpuForecastRequest request, const std::string& engine,
+                                 const char* option, CpuForecastFormat format) {
+  const auto run = run_cpu_forecast(config, request, engine, option);
+  if (!run) return run.error();
   switch (format) {
     case CpuForecastFormat::kJson:
-      return to_text(ai::cpu_forecast_json(*forecast));
+      return to_text(ai::cpu_forecast_json(run->forecast));
     case CpuForecastFormat::kCsv:
-      return ai::cpu_forecast_csv(*forecast);
+      return ai::cpu_forecast_csv(run->forecast);
     case CpuForecastFormat::kText:
       break;
   }
-  return text_of(config, *forecast, request);
+  request.engine = run->engine ? &*run->engine : nullptr;
+  return text_of(config, run->forecast, request);
 }
 
 Result<bool> are_cpus(const std::vector<std::string>& names, const ai::DeviceProvider& provider) {

@@ -1,9 +1,11 @@
 #pragma once
 // The table, CSV or JSON of a language model on CPUs.
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "ai/engine/cpu_engine_profile.h"
 #include "ai/llm/model_config.h"
 #include "ai/llm_forecast/cpu_forecast.h"
 #include "ai/llm_forecast/device_provider.h"
@@ -15,8 +17,15 @@ namespace perfcast::cli {
 enum class CpuForecastFormat { kText, kJson, kCsv };
 inline constexpr const char* kCpuEngine = "llama.cpp";  // by `--cpu`, unless another is named
 
-// By the shipped bundles, under the engine of that name; the request's own is set here. Errors of forecast_on_cpus()
+struct CpuForecastRun {
+  std::optional<ai::CpuEngineProfile> engine;  // empty: llama.cpp
+  ai::CpuForecast forecast;
+};
+// By the shipped bundles, under the engine of that name, whatever the request's own is. Errors of forecast_on_cpus()
 // and of the bundles; "unknown-engine"; "unknown-cpu" and "bad-vcpus" at `option`, which named the CPUs.
+Result<CpuForecastRun> run_cpu_forecast(const ai::LlmConfig& config, ai::CpuForecastRequest request,
+                                        const std::string& engine, const char* option);
+// As text in one of the formats.
 Result<std::string> cpu_forecast(const ai::LlmConfig& config, ai::CpuForecastRequest request, const std::string& engine,
                                  const char* option, CpuForecastFormat format);
 

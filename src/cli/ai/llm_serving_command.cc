@@ -6,12 +6,14 @@
 #include <memory>
 #include <string>
 
+#include "ai/serving/cpu_serving_forecast.h"
 #include "ai/serving/measured_forecast.h"
 #include "ai/serving/serving_events.h"
 #include "ai/serving/serving_report.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/ai/llm_cpu_serving.h"
 #include "cli/ai/llm_devices.h"
 #include "cli/ai/llm_serving_options.h"
 #include "cli/option_table.h"
@@ -28,11 +30,12 @@ Result<ai::MeasuredSteps> measured_steps(const ServingArguments& arguments) {
   if (!arguments.model.empty()) {
     return usage_error("bad-usage", "a model, and a file of steps that says which it is", "--system", "one of both");
   }
-  Status unused = check_unused(*arguments.verb, "a system whose steps were measured",
-                               {"--on", "--device-file", "--engine", "--host", "--tensor-parallel", "--data-parallel",
-                                "--pipeline-parallel", "--expert-parallel", "--prefill-replicas", "--speculative",
-                                "--transfer-rate", "--price", "--precision", "--weight-precision", "--kv-precision"},
-                               "a MODEL in the place of --system");
+  Status unused =
+      check_unused(*arguments.verb, "a system whose steps were measured",
+                   {"--on", "--vcpus", "--device-file", "--engine", "--host", "--tensor-parallel", "--data-parallel",
+                    "--pipeline-parallel", "--expert-parallel", "--prefill-replicas", "--speculative",
+                    "--transfer-rate", "--price", "--precision", "--weight-precision", "--kv-precision"},
+                   "a MODEL in the place of --system");
   if (!unused) return unused.error();
   const auto text = read_file(arguments.system, kMostStepsBytes);
   if (!text) return as_named_file(text.error(), true);
@@ -65,7 +68,18 @@ int run_serving(const CommandContext& context, const ServingArguments& arguments
   std::vector<std::string> notes;
   std::optional<ai::MeasuredSteps> steps;
   Result<ai::ServingRequestFor> request = ai::ServingRequestFor();
-  if (arguments.system.empty()) {
+  std::optional<ai::CpuService> cpus;
+  const auto are_servers = serves_on_cpus(arguments);
+  if (!are_servers) return report_error(are_servers.error(), common);
+  if (*are_servers) {
+    auto service = take_cpu_service(arguments, *request, notes);
+    if (!service) return report_error(service.error(), common);
+    cpus = *std::move(service);
+  } else if (arguments.system.empty()) {
+    if (Status unused = check_unused(*arguments.verb, "a service on accelerators", {"--vcpus"}, "--on CPU with it");
+        !unused) {
+      return report_error(unused.error(), common);
+    }
     request = serving_request_of(arguments);
   } else {
     auto read = measured_steps(arguments);
@@ -91,8 +105,9 @@ int run_serving(const CommandContext& context, const ServingArguments& arguments
     if (!arguments.events.empty()) events.add(row, trace, run);
     return {};
   };
-  auto result = steps ? ai::forecast_measured(*steps, *std::move(request), take)
-                      : ai::forecast_serving(*std::move(request), take);
+  auto result = steps  ? ai::forecast_measured(*steps, *std::move(request), take)
+                : cpus ? ai::forecast_serving_on_cpus(*cpus, *std::move(request), take)
+                       : ai::forecast_serving(*std::move(request), take);
   if (!result) return report_error(as_usage(with_option_names(result.error(), *arguments.verb)), common);
   const ai::ServingReport report = ai::report_serving(*std::move(result), std::move(notes));
   const std::pair<std::string, std::function<std::string()>> files[] = {
@@ -172,7 +187,11 @@ void add_llm_serving_command(CLI::App& llm, CommandContext& context) {
       "one.");
   add_basic(*verb, "model", arguments->model, "MODEL",
             "A built-in name, a config.json, a folder with one, or a GGUF file.");
-  add_basic(*verb, "--on", arguments->on, "DEVICE,...", "The devices of the service, by name, such as A100-80GB,H100.");
+  add_basic(*verb, "--on", arguments->on, "DEVICE,...",
+            "The devices of the service, by name, such as A100-80GB,H100; or models of CPUs, such as \"EPYC 9B45\".");
+  add_basic(*verb, "--vcpus", arguments->vcpus, "N",
+            "With CPUs: the virtual CPUs of a server. The default is the largest that was measured.")
+      ->check(CLI::Range(1.0, 1e5));
   add_advanced(*verb, "--device-file", arguments->device_file, "FILE",
                "Reads the facts of further devices from this file (JSON).");
   add_advanced(*verb, "--system", arguments->system, "FILE",

@@ -24,6 +24,7 @@ struct ServingArguments : ServingLoadArguments {
           balance_steps = 0;
   double cache_reserve = 0;
   std::optional<double> transfer_gb_per_s;
+  std::optional<double> vcpus;  // of a CPU server
   std::optional<int64_t> max_sequences, step_tokens, cache_tokens, context_tokens;
   bool no_prefix_cache = false, whole_prompts = false, expert_parallel = false, csv = false;
   bool any_device = false;  // without --on: those with a price of their own, or all
