@@ -25,6 +25,7 @@
 #include "cli/shared/named_file.h"
 #include "cli/shared/price_options.h"
 #include "profile/collect/collector.h"
+#include "program/corpus/importers/nvidia_profiler_importers.h"
 #include "program/forecast/forecast.h"
 #include "program/forecast/workload_forecast.h"
 
@@ -38,7 +39,7 @@ constexpr double kNativeSeries_s = 1;
 struct PredictArguments {
   std::vector<std::string> profiles;
   std::vector<double> weights;
-  std::string limit, save_profile, process, host;
+  std::string limit, save_profile, process, host, from;
   PriceArguments prices;
   std::string reference = "mean", explain_platform, explain_against;
   std::vector<std::string> measured, filters;
@@ -129,6 +130,15 @@ Status check_usage(const PredictArguments& arguments, const CommandContext& cont
                          std::string(option) + " with a command, or --profile without it");
     }
   }
+  if (!arguments.from.empty() && arguments.profiles.size() != 1) {
+    return usage_error("bad-usage", "the output of a profiler is one file", "--from",
+                       "perfcast predict --profile kernels.csv --from " + arguments.from);
+  }
+  for (const auto& [option, given] : {std::pair{"--process", !arguments.process.empty()},
+                                      std::pair{"--save-profile", !arguments.save_profile.empty()}}) {
+    if (given && !arguments.from.empty())
+      return usage_error("bad-usage", "the kernels of the file are forecast together", option, "none of it");
+  }
   if (arguments.sort == program::ForecastRequest::Sort::kCost && arguments.prices.path.empty()) {
     return usage_error("bad-usage", "costs need prices", "--sort cost", "--prices FILE beside it");
   }
@@ -176,7 +186,7 @@ Status check_kernels(const PredictArguments& arguments) {
       {"--measured", !arguments.measured.empty()}, {"--reference", arguments.reference != "mean"},
       {"--instances", arguments.instances},        {"--copies", arguments.copies.has_value()},
       {"--all-cores", arguments.all_cores},        {"--prices", !arguments.prices.path.empty()},
-      {"--sort", arguments.sort.has_value()},      {"--host", !arguments.host.empty()},
+      {"--sort", arguments.sort.has_value()},      {"--host", !arguments.host.empty() && arguments.from.empty()},
       {"--energy", arguments.energy.energy},       {"--explain", is_explained(arguments)}};
   for (const auto& [option, given] : of_programs) {
     if (!given) continue;
@@ -189,10 +199,12 @@ Status check_kernels(const PredictArguments& arguments) {
 // Of a profile with kernels; absent: they are none of the bundle's business.
 Result<std::optional<std::string>> forecast_of_kernels(const PredictArguments& arguments, const Profile& profile,
                                                        const CommandContext& context) {
-  if (!arguments.process.empty() || !has_kernels(profile)) return std::optional<std::string>();
+  const bool is_of_kernels = !arguments.from.empty() || (arguments.process.empty() && has_kernels(profile));
+  if (!is_of_kernels) return std::optional<std::string>();
   if (Status usable = check_kernels(arguments); !usable) return usable.error();
   if (Status status = program::check_success(profile, arguments.accept_failure); !status) return status.error();
   KernelView view;
+  view.host = arguments.host;
   view.filters = arguments.filters;
   view.most_rows = arguments.all ? 0 : arguments.top > 0 ? arguments.top : kRowsShown;
   view.csv = arguments.csv;
@@ -267,11 +279,16 @@ Result<std::string> forecast(const PredictArguments& arguments, const CommandCon
   if (!request) return request.error();
   std::optional<Profile> profile;
   if (arguments.profiles.size() == 1) {
-    auto given = read_given_profile(arguments.profiles.front(), context.options.quiet);
+    auto given = arguments.from.empty() ? read_given_profile(arguments.profiles.front(), context.options.quiet)
+                                        : program::read_gpu_profile(arguments.from, arguments.profiles.front());
     if (!given) return given.error();
     auto of_kernels = forecast_of_kernels(arguments, *given, context);
     if (!of_kernels) return of_kernels.error();
     if (*of_kernels) return **std::move(of_kernels);
+    if (!arguments.from.empty()) {
+      return Error{"no-kernels", "the bundle knows no kernels", context.options.bundle,
+                   "a bundle of the model kernels:forest, or none: the shipped one is taken then"};
+    }
     profile = std::move(*given);
   }
   // The bundle first: nobody should wait for a profile and then learn that there is no model.
@@ -332,6 +349,11 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
   add_basic(*verb, "--profile", arguments->profiles, "FILE",
             "Forecasts this stored profile and runs nothing. The word last means your latest profile. Give several for "
             "a workload of several programs.");
+  add_basic(*verb, "--from", arguments->from, "TOOL",
+            "The profile is a file that a profiler of CUDA kernels wrote with --csv: ncu or nvprof. Forecasts its "
+            "kernels on GPUs.")
+      ->check(CLI::IsMember({"ncu", "nvprof"}))
+      ->needs(verb->get_option("--profile"));
   add_advanced(*verb, "--profile-weights,--weights", arguments->weights, "N,N,...",
                "How often each of several profiles runs in one round of the workload. Default: once each.")
       ->delimiter(',');
@@ -395,7 +417,7 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
       *verb, "--exact", arguments->exact,
       "Simulates caches and branches during the whole run. Default: only in short samples, which is much faster.");
   add_advanced(*verb, "--host", arguments->host, "PLATFORM",
-               "The platform that the profile was taken on, if its CPU hides its name.");
+               "The platform that the profile was taken on, if its CPU hides its name. With --from: the GPU.");
   add_advanced(*verb, "--strict", arguments->strict,
                "Ends with an error if a measured time or energy can't be right. Default: a note says so.");
   add_advanced(*verb, "--process", arguments->process, "NAME",

@@ -16,17 +16,17 @@
 namespace perfcast::cli {
 namespace {
 
-constexpr const char* kKernelBundle = "bundles/opencl-kernels.pcb";
+// Kernels of OpenCL, with features of AIWC, and those that NVIDIA's profilers counted.
+constexpr const char *kOpenclBundle = "bundles/opencl-kernels.pcb", *kNvidiaBundle = "bundles/nvidia-gpus.pcb";
 constexpr size_t kKernelsShown = 20, kWidth = 118;
 
-// The shipped GPUs that have what a forecast by facts needs.
-Result<std::vector<Platform>> devices_by_facts() {
-  const auto catalogue = ai::read_device_catalogue(shipped_file("devices/devices.json"));
-  if (!catalogue) return catalogue.error();
+// Those GPUs that have what a forecast by facts needs; of `vendor` alone, unless that is empty.
+std::vector<Platform> devices_by_facts(const ai::DeviceCatalogue& catalogue, const std::string& vendor) {
   std::vector<Platform> devices;
-  for (const DeviceFacts& facts : catalogue->devices) {
+  for (const DeviceFacts& facts : catalogue.devices) {
     const double flops = facts.peak(MathMode::kFp32);
     if (facts.kind != DeviceKind::kGpu || !(flops > 0) || !(facts.clock_hz > 0)) continue;
+    if (!vendor.empty() && facts.vendor != vendor) continue;
     Platform device;
     device.id = slug(facts.name);
     device.name = facts.name;
@@ -43,7 +43,34 @@ Result<std::vector<Platform>> devices_by_facts() {
   return devices;
 }
 
+bool is_nvidias(const Profile& profile) {
+  return !profile.collectors.empty() &&
+         (profile.collectors.front().name == "ncu" || profile.collectors.front().name == "nvprof");
+}
+
+// Name of the device that times in the profile are of: of the bundle, or else of the catalogue. Empty: not known.
+Result<std::string> measured_on(const Profile& profile, const std::string& host, const program::Bundle& bundle,
+                                const ai::DeviceCatalogue& catalogue) {
+  const std::string& name = host.empty() ? profile.host.name : host;
+  if (name.empty()) return std::string();
+  for (const Platform& platform : bundle.platforms) {
+    if (slug(platform.name) == slug(name)) return platform.name;
+  }
+  const auto found = ai::find_device(catalogue, name);
+  if (found) return (*found)->name;
+  if (host.empty()) return std::string();
+  Error error = found.error();
+  error.where = "--host";
+  return error;
+}
+
 std::string lines_of(const std::string& text) { return wrapped(text, kWidth, "", "  ") + "\n"; }
+
+std::string without_measured(const Profile& profile) {
+  constexpr const char* kMend = "--host GPU names it. The times in the file then count";
+  if (profile.host.name.empty()) return std::string("the file doesn't say on which GPU it was taken: ") + kMend;
+  return "no times of a known GPU are in the file, which was taken on " + profile.host.name + ": " + kMend;
+}
 
 std::string as_text(const program::KernelReport& report, const KernelView& view) {
   std::string text;
@@ -94,14 +121,21 @@ bool has_kernels(const Profile& profile) {
 Result<std::optional<std::string>> kernel_forecast_text(const Profile& profile, const KernelView& view,
                                                         const CommonOptions& options) {
   CommonOptions own = options;
-  if (!options.bundle_given) own.bundle = shipped_file(kKernelBundle);
+  if (!options.bundle_given) own.bundle = shipped_file(is_nvidias(profile) ? kNvidiaBundle : kOpenclBundle);
   const auto forecaster = open_forecaster(own);
   if (!forecaster) return forecaster.error();
   if (!program::forecasts_kernels(forecaster->bundle())) return std::optional<std::string>();
-  const auto others = devices_by_facts();
-  if (!others) return others.error();
-  const auto report = program::forecast_kernels(*forecaster, profile, {*others, view.filters});
+  const auto catalogue = ai::read_device_catalogue(shipped_file("devices/devices.json"));
+  if (!catalogue) return catalogue.error();
+  program::KernelRequest request{devices_by_facts(*catalogue, is_nvidias(profile) ? "NVIDIA" : ""), view.filters, ""};
+  if (is_nvidias(profile)) {
+    const auto device = measured_on(profile, view.host, forecaster->bundle(), *catalogue);
+    if (!device) return device.error();
+    request.measured_on = *device;
+  }
+  auto report = program::forecast_kernels(*forecaster, profile, request);
   if (!report) return report.error();
+  if (is_nvidias(profile) && report->measured_on.empty()) report->notes.push_back(without_measured(profile));
   if (!report->in_distribution && !options.quiet && options.output != "-")
     std::fputs("perfcast: warning: out of distribution: see the forecast\n", stderr);
   if (options.json) return std::optional(to_text(program::to_json(*report)));

@@ -15,6 +15,7 @@ namespace perfcast::cli {
 bool has_kernels(const Profile& profile);
 
 struct KernelView {
+  std::string host;  // of --host: the device that times in the profile are of; empty: as the profile says
   std::vector<std::string> filters;
   size_t most_rows = 0;  // of the devices; 0: all
   bool csv = false, is_markdown = false;

@@ -1,6 +1,8 @@
 #pragma once
 // Use case: forecast the kernels of this profile. Times of a program's GPU or OpenCL kernels on each device of a bundle
 // that knows kernels, and on other devices by their facts; with the transfers and the host's part that the profile has.
+// A time that a kernel's profile has of a known device (NVIDIA's profilers measure it) is kept for that device, and the
+// times on all others follow from it by the forecast ratios.
 
 #include <optional>
 #include <string>
@@ -22,6 +24,9 @@ bool forecasts_kernels(const Bundle& bundle);
 struct KernelRequest {
   std::vector<Platform> devices;     // beside those of the bundle; one of a name that the bundle has is left out
   std::vector<std::string> filters;  // as parse_platform_filters()
+  // Name of the device, of the bundle or of `devices`, that the profile's own times of kernels are of; empty: not
+  // known.
+  std::string measured_on;
 };
 
 struct KernelTime {
@@ -33,7 +38,14 @@ struct KernelSummary {
   double launches_count = 0;
   bool in_distribution = true;
   std::vector<ProfileWarning> warnings;
-  std::string nearest;  // training kernel
+  std::string nearest;               // training kernel
+  std::optional<double> measured_s;  // of one launch, on the report's `measured_on`
+  // Counts that the profile lacks, by the profiler's names, and what is assumed.
+  struct Gap {
+    std::vector<std::string> counters;
+    std::string assumed;
+  };
+  std::vector<Gap> gaps;
 };
 
 struct KernelDevice {
@@ -49,6 +61,7 @@ struct KernelDevice {
 
 struct KernelReport {
   std::string program, bundle, model;
+  std::string measured_on;      // empty: no kernel has a time of a known device
   bool in_distribution = true;  // all kernels are
   std::vector<KernelSummary> kernels;
   std::vector<KernelDevice> devices;             // the fastest first
@@ -56,8 +69,8 @@ struct KernelReport {
   std::vector<std::string> notes;
 };
 
-// "no-kernels": the profile has none that was counted, or the bundle knows none; "bad-profile" as Forecaster has it;
-// "no-platform": the filters leave none.
+// "no-kernels": the profile has none that was counted, or the bundle knows none; "counters-missing": none has all that
+// a forecast needs; "bad-profile" as Forecaster has it; "no-platform": the filters leave none.
 Result<KernelReport> forecast_kernels(const Forecaster& forecaster, const Profile& profile,
                                       const KernelRequest& request);
 

@@ -84,6 +84,75 @@ TEST(KernelForecast, HasDevicesThatNobodyMeasured) {
   EXPECT_GT(width, least);
 }
 
+// A kernel that takes three times as long as its counts say, everywhere: seen on one device, known for all.
+TEST(KernelForecast, FollowsMeasuredTimes) {
+  const Platform modern = kernel_world::gpu("H1", "hopper", 16896, 1.9e9, 3.3e12);
+  for (const std::string& host : {"M1", "H1"}) {
+    Profile profile = program_of(2);
+    Profile kernel;
+    kernel.metrics = profile.kernels[0].metrics;
+    const auto seconds_on = [&](const Platform& device) { return 3 * kernel_world::seconds_on(kernel, device); };
+    const Platform on = host == "H1" ? modern : kernel_world::devices()[2];
+    profile.kernels[0].metrics["nvprof_kernel_duration_s"] = seconds_on(on);
+    const auto report = forecast_kernels(kernel_forecaster(), profile, {{modern}, {}, host});
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->measured_on, host);
+    EXPECT_EQ(report->kernels[0].measured_s, seconds_on(on));
+    EXPECT_FALSE(report->kernels[1].measured_s);
+    for (const KernelDevice& device : report->devices) {
+      const KernelTime& said = device.kernels[0];
+      if (device.platform.name == host) {
+        EXPECT_NEAR(said.time_s / seconds_on(on), 1, 1e-3);
+        EXPECT_NEAR(said.upper_s / said.lower_s, 1, 1e-3);
+        EXPECT_GT(device.kernels[1].upper_s, 1.05 * device.kernels[1].lower_s);
+      } else if (!device.by_facts) {
+        EXPECT_LE(said.lower_s, seconds_on(device.platform)) << device.platform.name << " from " << host;
+        EXPECT_GE(said.upper_s, seconds_on(device.platform)) << device.platform.name << " from " << host;
+      }
+    }
+    EXPECT_EQ(to_json(*report)["measured_on"], host);
+    EXPECT_EQ(to_json(*report)["kernels"][0]["measured_s"], seconds_on(on));
+    // A device that nobody knows anchors nothing.
+    const auto unknown = forecast_kernels(kernel_forecaster(), profile, {{}, {}, "Z9"});
+    ASSERT_TRUE(unknown);
+    EXPECT_EQ(unknown->measured_on, "");
+    EXPECT_FALSE(unknown->kernels[0].measured_s);
+  }
+}
+
+// Counts of NVIDIA's profilers: by their names, what is missing and what stands for it.
+TEST(KernelForecast, NamesMissingCounters) {
+  Profile profile = program_of(1);
+  profile.collectors = {{"ncu", "", 0, "ok", ""}};
+  ProfileKernel kernel;
+  kernel.name = "axpy";
+  kernel.metrics = {{"nvprof_grid_x_count", 64},
+                    {"nvprof_grid_y_count", 1},
+                    {"nvprof_block_x_count", 256},
+                    {"nvprof_block_y_count", 1},
+                    {"nvprof_registers_per_thread_count", 16},
+                    {"nvprof_inst_executed_count", 5e4},
+                    {"nvprof_l2_read_transactions_count", 4096},
+                    {"aiwc_unique_opcodes_count", 5}};
+  profile.kernels.push_back(kernel);
+  auto report = forecast_kernels(kernel_forecaster(), profile, {});
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->kernels.size(), 1u);
+  EXPECT_EQ(report->notes.at(0),
+            "without a forecast, axpy: the profile lacks lts__t_sectors_op_read.sum, lts__t_sectors_op_write.sum");
+  profile.kernels.erase(profile.kernels.begin());
+  EXPECT_EQ(forecast_kernels(kernel_forecaster(), profile, {}).error().code, "counters-missing");
+
+  profile.kernels[0].metrics["nvprof_l2_write_transactions_count"] = 2048;
+  report = forecast_kernels(kernel_forecaster(), profile, {});
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->kernels[0].gaps.size(), 1u);
+  EXPECT_EQ(report->kernels[0].gaps[0].counters.front(), "smsp__sass_thread_inst_executed_op_integer_pred_on.sum");
+  EXPECT_THAT(report->notes.at(0), HasSubstr("all kernels: smsp__sass_thread_inst_executed_op_integer_pred_on.sum "
+                                             "missing; assumed: 32 instructions for each one of a warp"));
+  EXPECT_EQ(to_json(*report)["kernels"][0]["assumed"].size(), 1u);
+}
+
 TEST(KernelForecast, SaysWhatIsMissing) {
   const Forecaster forecaster = kernel_forecaster();
   EXPECT_EQ(forecast_kernels(forecaster, Profile(), {}).error().code, "no-kernels");

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "program/corpus/importers/imported_columns.h"
 #include "program/corpus/importers/nvidia_gpus.h"
+#include "program/corpus/importers/nvidia_table1.h"
 
 namespace perfcast::program {
 namespace {
@@ -46,29 +47,6 @@ double factor_of(std::string_view metric) {
   if (contains(kPercent, metric)) return 0.01;
   if (contains(kLevels, metric)) return 0.1;
   return 1;
-}
-
-// Table I of the paper, from nvprof's classes of instructions per thread and the launch shape.
-void add_table1(MetricValues& metrics) {
-  const auto value = [&](const char* name) {
-    const auto found = metrics.find(name);
-    return found == metrics.end() ? NAN : found->second;
-  };
-  const double floats = value("nvprof_inst_fp_32_count") + value("nvprof_inst_fp_64_count");
-  const double integers = value("nvprof_inst_integer_count");
-  const double control = value("nvprof_inst_control_count");
-  const double memory = value("nvprof_inst_compute_ld_st_count");
-  const double total = floats + integers + control + memory + value("nvprof_inst_misc_count");
-  if (total > 0) {
-    metrics["instructions_count"] = total;
-    metrics["int_arith_per_instruction_ratio"] = integers / total;
-    metrics["float_arith_per_instruction_ratio"] = floats / total;
-    metrics["memory_per_instruction_ratio"] = memory / total;
-    metrics["control_per_instruction_ratio"] = control / total;
-  }
-  const double threads = value("nvprof_grid_x_count") * value("nvprof_grid_y_count") * value("nvprof_block_x_count") *
-                         value("nvprof_block_y_count");
-  if (threads > 0) metrics["program_threads_count"] = threads;
 }
 
 class GpuperfpredictImport {

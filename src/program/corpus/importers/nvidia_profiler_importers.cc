@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "base/csv.h"
+#include "base/file.h"
 #include "base/number_style.h"
 #include "base/text.h"
 #include "program/corpus/importers/imported_columns.h"
+#include "program/corpus/importers/nvidia_table1.h"
 
 namespace perfcast::program {
 namespace {
@@ -211,6 +213,7 @@ std::vector<StoredProfile> profiles_of(const Kernels& kernels, const std::string
     std::string name = key.first.substr(0, key.first.find('('));
     name = id_segment(name.substr(0, kMaximumKernelName));
     profiles.push_back(std::move(profile).finish(names.program + "." + name));
+    add_table1(profiles.back().profile.metrics);
   }
   return profiles;
 }
@@ -340,6 +343,46 @@ Result<std::vector<StoredProfile>> read_nvprof(std::string_view text, const std:
   std::vector<StoredProfile> profiles = profiles_of(kernels, "nvprof", names_of_tool_file(text, path));
   if (profiles.empty()) return no_rows(path, "nvprof --csv");
   return profiles;
+}
+
+Result<Profile> kernels_in_one_profile(const std::vector<StoredProfile>& kernels, const std::string& program,
+                                       const std::string& path) {
+  Profile whole;
+  whole.program = program;
+  whole.exit_code = 0;
+  std::map<std::string, int> of_name;
+  for (const StoredProfile& stored : kernels) {
+    const Profile& profile = stored.profile;
+    const std::string& host = profile.host.name;
+    if (!host.empty() && !whole.host.name.empty() && host != whole.host.name) {
+      return Error{"several-gpus",
+                   "the file has kernels of " + printable(whole.host.name) + " and of " + printable(host), path,
+                   "kernels of one GPU: nvprof --devices 0"};
+    }
+    if (!host.empty()) whole.host = profile.host;
+    whole.collectors = profile.collectors;
+    for (const ProfileWarning& warning : profile.warnings) {
+      if (std::find(whole.warnings.begin(), whole.warnings.end(), warning) == whole.warnings.end())
+        whole.warnings.push_back(warning);
+    }
+    ProfileKernel kernel;
+    kernel.name = stored.program.substr(program.size() + 1);
+    // Overloads of one function.
+    if (const int times = ++of_name[kernel.name]; times > 1) kernel.name += "." + std::to_string(times);
+    kernel.metrics = profile.metrics;
+    if (const auto launches = kernel.metrics.find("nvprof_launches_count"); launches != kernel.metrics.end())
+      kernel.launches_count = launches->second;
+    whole.kernels.push_back(std::move(kernel));
+  }
+  return whole;
+}
+
+Result<Profile> read_gpu_profile(const std::string& format, const std::string& path) {
+  const auto text = read_file(path, kMaximumTableBytes);
+  if (!text) return text.error();
+  const auto kernels = format == "ncu" ? read_ncu(*text, path) : read_nvprof(*text, path);
+  if (!kernels) return kernels.error();
+  return kernels_in_one_profile(*kernels, names_of_tool_file(*text, path).program, path);
 }
 
 Result<Import> import_ncu(const std::string& path, const ProgramCatalogue& catalogue) {

@@ -15,6 +15,14 @@ namespace perfcast::program {
 // Errors: "bad-csv" with file:line, "no-rows" where there is no table, or no metric has a value.
 Result<std::vector<StoredProfile>> read_ncu(std::string_view text, const std::string& path);
 Result<std::vector<StoredProfile>> read_nvprof(std::string_view text, const std::string& path);
+
+// The kernels of one file as a profile of the program, each with its launches: what a forecast reads. Overloads of a
+// function have ".2" and so on behind their names. "several-gpus": the file has kernels of two.
+Result<Profile> kernels_in_one_profile(const std::vector<StoredProfile>& kernels, const std::string& program,
+                                       const std::string& path);
+// Of a file of "ncu" or "nvprof". Errors of the readers and of read_file(), too.
+Result<Profile> read_gpu_profile(const std::string& format, const std::string& path);
+
 Result<Import> import_ncu(const std::string& path, const ProgramCatalogue& catalogue);
 Result<Import> import_nvprof(const std::string& path, const ProgramCatalogue& catalogue);
 

@@ -136,6 +136,34 @@ TEST(NvprofImportTest, ReadsMetricsEventsAndTimes) {
   EXPECT_EQ(profile.missing.at("nvprof_flop_count_sp_count"), "not available: <OVERFLOW>");
 }
 
+// What a forecast reads: one profile, a kernel for each function.
+TEST(NvprofImportTest, KernelsOfAFileAreOneProfile) {
+  const std::string head = "# host: Example GPU\n\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"a__b.sum\"\n";
+  const auto kernels = read_ncu(head +
+                                    "\"0\",\"k(int)\",\"(64, 2, 1)\",\"(10, 1, 3)\",\"1\"\n"
+                                    "\"1\",\"k(float)\",\"(48, 1, 1)\",\"(5, 1, 1)\",\"2\"\n"
+                                    "\"2\",\"k(float)\",\"(48, 1, 1)\",\"(5, 1, 1)\",\"4\"\n",
+                                "app.csv");
+  ASSERT_TRUE(kernels.ok()) << to_text(kernels.error());
+  const auto whole = kernels_in_one_profile(*kernels, "app", "app.csv");
+  ASSERT_TRUE(whole.ok()) << to_text(whole.error());
+  EXPECT_EQ(whole->program, "app");
+  EXPECT_EQ(whole->host.name, "Example GPU");
+  ASSERT_EQ(whole->kernels.size(), 2u);
+  EXPECT_EQ(whole->kernels[0].name, "k");
+  EXPECT_EQ(whole->kernels[0].launches_count, 2);  // in the order of the names
+  EXPECT_EQ(whole->kernels[1].name, "k.2");
+  EXPECT_EQ(whole->kernels[1].launches_count, 1);
+  EXPECT_EQ(whole->kernels[1].metrics.at("program_threads_count"), 30 * 128);
+  EXPECT_EQ(whole->kernels[0].metrics.at("warp_blocks_count"), 5 * 2);  // 48 threads fill two warps
+  EXPECT_FALSE(whole->kernels[0].metrics.contains("instructions_count"));
+
+  auto two = *kernels;
+  two[1].profile.host.name = "Other GPU";
+  EXPECT_EQ(kernels_in_one_profile(two, "app", "app.csv").error().code, "several-gpus");
+  EXPECT_EQ(read_gpu_profile("ncu", "/nowhere/app.csv").error().code, "file-not-found");
+}
+
 TEST(NvprofImportTest, OtherTextIsAnError) {
   EXPECT_EQ(read_nvprof("", "x").error().code, "no-rows");
   EXPECT_EQ(read_ncu("==ERROR== no permission\n", "x").error().code, "no-rows");

@@ -1,6 +1,7 @@
 #include "program/model/gpu/kernel_work.h"
 
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "base/unknown.h"
@@ -32,6 +33,41 @@ KernelWork from_aiwc(const MetricValues& metrics) {
   return work;
 }
 
+constexpr const char* kIntegers = "nvprof_inst_integer_count";
+constexpr const char* kWarpInstructions = "nvprof_inst_executed_count";
+constexpr const char* kWarps = "warp_blocks_count";
+constexpr double kWarp = 32;
+
+using Pair = std::pair<const char*, const char*>;
+constexpr Pair kL2 = {"nvprof_l2_read_transactions_count", "nvprof_l2_write_transactions_count"};
+// What stands for it where it is missing, the first that is there.
+constexpr std::pair<Pair, const char*> kOtherTraffic[] = {
+    {{"nvprof_gld_transactions_count", "nvprof_gst_transactions_count"},
+     "what loads and stores ask the first-level cache for"},
+    {{"nvprof_dram_read_transactions_count", "nvprof_dram_write_transactions_count"}, "what the device memory moves"}};
+
+double sum_of(const MetricValues& metrics, const Pair& pair) {
+  return metric_value(metrics, pair.first) + metric_value(metrics, pair.second);
+}
+
+double instructions_of_nvprof(const MetricValues& metrics) {
+  double instructions = metric_value(metrics, kIntegers);
+  if (std::isnan(instructions)) return kWarp * metric_value(metrics, kWarpInstructions);
+  for (const char* kind : {"nvprof_inst_fp_32_count", "nvprof_inst_fp_64_count", "nvprof_inst_bit_convert_count",
+                           "nvprof_inst_control_count", "nvprof_inst_compute_ld_st_count", "nvprof_inst_misc_count"}) {
+    instructions += metric_value_or_0(metrics, kind);
+  }
+  return instructions;
+}
+
+double bytes_of_nvprof(const MetricValues& metrics) {
+  double sectors = sum_of(metrics, kL2);
+  for (const auto& [pair, what] : kOtherTraffic) {
+    if (std::isnan(sectors)) sectors = sum_of(metrics, pair);
+  }
+  return kBytesPerSector * sectors;
+}
+
 KernelWork from_nvprof(const MetricValues& metrics) {
   KernelWork work;
   KernelWork::Groups groups;
@@ -45,14 +81,13 @@ KernelWork from_nvprof(const MetricValues& metrics) {
                              metric_value_or_0(metrics, "nvprof_dynamic_shared_memory_bytes");
   groups.shape.registers_per_item = metric_value_or_0(metrics, "nvprof_registers_per_thread_count");
   work.items = groups.count * groups.shape.items;
-  work.instructions = metric_value(metrics, "nvprof_inst_integer_count");
-  for (const char* kind : {"nvprof_inst_fp_32_count", "nvprof_inst_fp_64_count", "nvprof_inst_bit_convert_count",
-                           "nvprof_inst_control_count", "nvprof_inst_compute_ld_st_count", "nvprof_inst_misc_count"}) {
-    work.instructions += metric_value_or_0(metrics, kind);
+  work.instructions = instructions_of_nvprof(metrics);
+  work.memory_bytes = bytes_of_nvprof(metrics);
+  if (work.items > 0) {
+    work.groups = groups;
+  } else {
+    work.items = kWarp * metric_value(metrics, kWarps);
   }
-  work.memory_bytes = kBytesPerSector * (metric_value(metrics, "nvprof_l2_read_transactions_count") +
-                                         metric_value(metrics, "nvprof_l2_write_transactions_count"));
-  if (groups.count > 0) work.groups = groups;
   return work;
 }
 
@@ -63,6 +98,37 @@ std::optional<KernelWork> kernel_work(const Profile& profile) {
   if (!is_usable(work)) work = from_nvprof(profile.metrics);
   if (!is_usable(work)) return std::nullopt;
   return work;
+}
+
+std::vector<KernelGap> kernel_gaps(const MetricValues& metrics) {
+  std::vector<KernelGap> gaps;
+  if (is_usable(from_aiwc(metrics))) return gaps;
+  const KernelWork work = from_nvprof(metrics);
+  const auto is_missing = [&](const char* name) { return std::isnan(metric_value(metrics, name)); };
+  if (is_missing(kIntegers)) {
+    gaps.push_back({{kIntegers}, is_missing(kWarpInstructions) ? "" : "32 instructions for each one of a warp"});
+  } else {
+    KernelGap kinds{{}, "none of that kind"};
+    for (const char* kind : {"nvprof_inst_fp_32_count", "nvprof_inst_fp_64_count", "nvprof_inst_control_count",
+                             "nvprof_inst_compute_ld_st_count", "nvprof_inst_misc_count"}) {
+      if (is_missing(kind)) kinds.metrics.emplace_back(kind);
+    }
+    if (!kinds.metrics.empty()) gaps.push_back(std::move(kinds));
+  }
+  if (std::isnan(sum_of(metrics, kL2))) {
+    KernelGap traffic{{kL2.first, kL2.second}, ""};
+    for (const auto& [pair, what] : kOtherTraffic) {
+      if (traffic.assumed.empty() && !std::isnan(sum_of(metrics, pair))) traffic.assumed = what;
+    }
+    gaps.push_back(std::move(traffic));
+  }
+  if (!work.groups) {
+    gaps.push_back({{"nvprof_grid_x_count", "nvprof_block_x_count"},
+                    is_missing(kWarps) ? "" : "32 threads for each warp, all running at once"});
+  } else if (is_missing("nvprof_registers_per_thread_count")) {
+    gaps.push_back({{"nvprof_registers_per_thread_count"}, "no limit by registers"});
+  }
+  return gaps;
 }
 
 Eigen::MatrixXd as_matrix(const std::vector<KernelWork>& works) {

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "machine/gpu/occupancy.h"
@@ -27,6 +28,13 @@ struct KernelWork {
 // From the features of AIWC, which profiles of OpenCL programs have, or else from the metrics of NVIDIA's profilers.
 // Absent: the profile has neither, or not all that is needed.
 std::optional<KernelWork> kernel_work(const Profile& profile);
+
+// Counts of NVIDIA's profilers that a kernel lacks.
+struct KernelGap {
+  std::vector<std::string> metrics;
+  std::string assumed;  // what kernel_work() takes in their place, in words; empty: nothing can be, so it is absent
+};
+std::vector<KernelGap> kernel_gaps(const MetricValues& metrics);  // none of a kernel with features of AIWC
 
 // For files: [kernels x 7], what is absent is 0 groups.
 Eigen::MatrixXd as_matrix(const std::vector<KernelWork>& works);

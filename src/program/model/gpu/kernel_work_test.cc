@@ -50,6 +50,50 @@ TEST(KernelWork, ComesFromNvidiasProfilers) {
   EXPECT_FALSE(kernel_work(Profile()));
 }
 
+TEST(KernelWork, SaysWhatStandsForMissingCounts) {
+  Profile profile;
+  MetricValues& metrics = profile.metrics;
+  metrics = {{"nvprof_grid_x_count", 4},
+             {"nvprof_grid_y_count", 1},
+             {"nvprof_block_x_count", 64},
+             {"nvprof_block_y_count", 1},
+             {"nvprof_inst_executed_count", 100}};
+  auto gaps = kernel_gaps(metrics);
+  ASSERT_EQ(gaps.size(), 3u);
+  EXPECT_EQ(gaps[0].metrics, std::vector<std::string>{"nvprof_inst_integer_count"});
+  EXPECT_EQ(gaps[0].assumed, "32 instructions for each one of a warp");
+  EXPECT_EQ(gaps[1].assumed, "");  // of the traffic nothing is known
+  EXPECT_EQ(gaps[2].assumed, "no limit by registers");
+  EXPECT_FALSE(kernel_work(profile));
+
+  metrics["nvprof_dram_read_transactions_count"] = 6;
+  metrics["nvprof_dram_write_transactions_count"] = 2;
+  EXPECT_EQ(kernel_gaps(metrics)[1].assumed, "what the device memory moves");
+  ASSERT_TRUE(kernel_work(profile));
+  EXPECT_EQ(kernel_work(profile)->instructions, 3200);
+  EXPECT_EQ(kernel_work(profile)->memory_bytes, 256);
+  metrics["nvprof_gld_transactions_count"] = 20;
+  metrics["nvprof_gst_transactions_count"] = 5;
+  EXPECT_EQ(kernel_work(profile)->memory_bytes, 800);  // nearer to the second-level cache
+
+  // nvprof's tables of metrics don't have the grid.
+  metrics.erase("nvprof_grid_x_count");
+  EXPECT_FALSE(kernel_work(profile));
+  metrics["warp_blocks_count"] = 8;
+  ASSERT_TRUE(kernel_work(profile));
+  EXPECT_EQ(kernel_work(profile)->items, 256);
+  EXPECT_FALSE(kernel_work(profile)->groups);
+  EXPECT_EQ(kernel_gaps(metrics)[2].metrics.front(), "nvprof_grid_x_count");
+
+  metrics["nvprof_inst_integer_count"] = 50;
+  EXPECT_EQ(kernel_work(profile)->instructions, 50);
+  EXPECT_EQ(kernel_gaps(metrics)[0].metrics.size(), 5u);  // the other kinds
+  EXPECT_TRUE(kernel_gaps({{"aiwc_workitems_count", 64},
+                           {"aiwc_total_instructions_count", 640},
+                           {"aiwc_total_memory_footprint_count", 100}})
+                  .empty());
+}
+
 TEST(KernelWork, ComesBackFromAMatrix) {
   const std::vector<KernelWork> works = {{64, 640, 400, std::nullopt},
                                          {384, 1520, 480, KernelWork::Groups{6, {64, 1024, 32}}}};
