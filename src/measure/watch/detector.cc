@@ -207,7 +207,7 @@ double Detector::look(double time_s, const double* values, bool holds) {
     if (nats_[j] <= near) continue;
     if (options_.use_past) sightings_[j] = past_.find(j);
     const Sighting joint = relations_.find(j);
-    if (joint.nats > sightings_[j].nats) sightings_[j] = joint;
+    if (joint.nats > sightings_[j].nats && !is_nearest_whole(j, joint, values[j])) sightings_[j] = joint;
     nats_[j] = sightings_[j].nats;
   }
   past_.compare_with_season(static_cast<float>(0.5 * level), nats_.data());
@@ -224,6 +224,14 @@ double Detector::look(double time_s, const double* values, bool holds) {
   }
   ++rows_;
   return static_cast<double>(score);
+}
+
+// A network expects no whole numbers: of a metric of small ones it may expect what the metric can't be.
+bool Detector::is_nearest_whole(size_t column, const Sighting& joint, double value) const {
+  if (joint.sight != Sight::kJoint || value != std::floor(value)) return false;
+  const Expected is = relations_.expected(column, joint, z_at(at_)[column]);
+  return value >= std::floor(transform_.invert(column, static_cast<double>(is.low))) &&
+         value <= std::ceil(transform_.invert(column, static_cast<double>(is.high)));
 }
 
 Result<bool> Detector::take_row(size_t row, double time_s, const double* values, std::vector<Alert>& alerts,

@@ -96,6 +96,8 @@ class Detector {
   void infer(size_t rows, const double* values);
   // Into the pasts; nats_, sightings_ and the row's score by them.
   double look(double time_s, const double* values, bool holds);
+  // A whole number with none between it and what other metrics let expect.
+  bool is_nearest_whole(size_t column, const Sighting& joint, double value) const;
   // True where what later rows are compared with moved.
   Result<bool> take_row(size_t row, double time_s, const double* values, std::vector<Alert>& alerts,
                         std::vector<float>* scores);

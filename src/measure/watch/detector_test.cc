@@ -78,6 +78,25 @@ TEST(Detector, NamesTheMetricThatJumps) {
   EXPECT_GE(alerts[1].duration_s, 49);
 }
 
+// Of a small count, a network may expect 0.3 to 0.5: neither 0 nor 1 is unusual then.
+TEST(Detector, TakesTheNearestWholeNumbersForExpected) {
+  std::vector<double> values = stream_of(12000);
+  Random random(5);
+  for (size_t r = 0; r < 12000; ++r) values[r * kColumns + 4] = std::floor(std::abs(1.3 * random.normal()));
+  DetectorOptions options = quick_options();
+  options.false_alarms_per_day = 500;
+  size_t joint = 0;
+  for (const Alert& alert : watch(values, options)) {
+    for (const AlertMetric& metric : alert.metrics) {
+      joint += metric.sight == Sight::kJoint ? 1 : 0;
+      if (metric.column != 4 || metric.sight != Sight::kJoint) continue;
+      EXPECT_FALSE(metric.value >= std::floor(metric.low) && metric.value <= std::ceil(metric.high))
+          << metric.value << " where " << metric.low << " to " << metric.high;
+    }
+  }
+  EXPECT_GT(joint, 0u);
+}
+
 TEST(Detector, TakesWhatLastsForAChange) {
   std::vector<double> values = stream_of(4000);
   for (size_t r = 2000; r < 4000; ++r) values[r * kColumns + 1] *= 1.6;

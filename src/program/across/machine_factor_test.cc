@@ -125,10 +125,10 @@ TEST(MachineFactor, MachinesAreCalledAsPeopleAndMachinesDo) {
   host.name = "AMD EPYC 9999";
   host.vendor = "AuthenticAMD";
   EXPECT_EQ(machine_of(bundle, host, "r.json").error().code, "unknown-host");
-  host.arch = "x86_64";
-  host.cpu_family = 25;
-  host.model = 200;
-  const auto near = machine_of(bundle, host, "r.json");
+  Bundle described = bundle;
+  described.platforms[0].arch = host.arch = "x86_64";
+  described.platforms[0].vendor = "AMD";
+  const auto near = machine_of(described, host, "r.json");
   ASSERT_FALSE(near);
   EXPECT_THAT(near.error().expected, HasSubstr("the nearest is AMD EPYC 7763"));
 }
