@@ -19,9 +19,9 @@ namespace perfcast::ai {
 
 // Of all CPU models together: full throughput of vLLM 0.22 (studies/serving/cpu_serving_reproduction.cc).
 struct CpuBatchConstants {
-  double sequence_ms = 0.9;
+  double sequence_ms = 1.35;
   double key_product_ns = 0.11;  // of a product of attention of a sequence that generates, on one thread
-  double prompt_ratio = 0.72;    // of a step with a prompt and other sequences
+  double prompt_ratio = 0.88;    // of a step with a prompt and other sequences
   double log_half_width = 1.4;   // of a step, so that an interval holds 90% of tokens/s on CPU models left out
 };
 

@@ -30,7 +30,7 @@ void add_notes(const CpuForecastRun& run, int64_t processes, std::vector<std::st
   const ai::CpuEngineProfile& engine = *run.engine;
   notes.push_back(
       fmt::format("{}: steps are fitted to {} single streams on {} CPU models, and what several sequences "
-                  "add to servers of all of them at full throughput",
+                  "add to full throughput there",
                   run.forecast.engine, engine.rows, engine.cpus.size()));
   bool imputed = false, several_nodes = false, knows_model = true;
   for (const ai::CpuForecastRow& row : run.forecast.rows) {
