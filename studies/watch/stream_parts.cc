@@ -259,9 +259,11 @@ Status add_faultless(const PartOptions& options, StudyOutput& output) {
   std::vector<Row> trials;
   for (const Row& row : rows) trials.insert(trials.end(), options.seeds, row);
   Status done = parallel_for(trials.size(), options.verbose ? 1 : options.threads, [&](size_t i) -> Status {
-    const GeneratedStream made = generate_faultless(trials[i].kind, options.first_seed + i % options.seeds, kFaultlessRows);
+    const GeneratedStream made =
+        generate_faultless(trials[i].kind, options.first_seed + i % options.seeds, kFaultlessRows);
     if (options.verbose)
-      fmt::print("{} seed {} asked {:.2f}:\n", to_text(trials[i].kind), options.first_seed + i % options.seeds, trials[i].asked);
+      fmt::print("{} seed {} asked {:.2f}:\n", to_text(trials[i].kind), options.first_seed + i % options.seeds,
+                 trials[i].asked);
     const auto alerts = opened(made.stream, made.columns, trials[i].asked, options.verbose);
     if (!alerts) return alerts.error();
     trials[i].alerts = static_cast<double>(alerts->size());

@@ -128,8 +128,8 @@ struct EngineForecast {
   uint32_t unmeasured = 0;  // bits of EngineUnmeasured
 };
 
-// EngineSpread::service_token_ratio and service_first_ratio, where they hold. A measured engine's are those of mixtures of
-// experts: loads of other models agree with its intervals as they are, so 1.
+// EngineSpread::service_token_ratio and service_first_ratio, where they hold. A measured engine's are those of mixtures
+// of experts: loads of other models agree with its intervals as they are, so 1.
 struct ServiceRatios {
   double token = 1, first = 1;
 };

@@ -4,8 +4,10 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +29,7 @@ namespace {
 
 constexpr int kDrainSteps = 100;
 constexpr double kDrainStep_s = 0.1;
+constexpr double kLeastCpuShare = 0.6;  // of the time of all threads while steps are measured
 
 struct ServeArguments {
   std::string model = "perfcast-15m", host = "127.0.0.1", calibrate;
@@ -80,6 +83,8 @@ class BenchServe {
     std::optional<ProgressLine> line(std::in_place, options_);
     line->show("measures steps of " + printable(opened.transformer.model().config.name));
     ai::StepCalibration calibration(opened.transformer, arguments_.step_tokens, options_.seed);
+    const auto began = std::chrono::steady_clock::now();
+    const std::clock_t cpu_began = std::clock();
     Status done;
     for (int64_t round = 0; done && round < arguments_.rounds; ++round) {
       done = calibration.run_round([] { return interrupting_signal() != 0; });
@@ -89,7 +94,16 @@ class BenchServe {
       const int status = report_error(done.error(), options_);
       return interrupting_signal() != 0 ? kExitBySignal + interrupting_signal() : status;
     }
+    const double cpu_s = static_cast<double>(std::clock() - cpu_began) / CLOCKS_PER_SEC;
+    const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     const ai::MeasuredSteps steps = calibration.fit();
+    const double share = cpu_s / (wall_s * static_cast<double>(std::max<int64_t>(steps.threads, 1)));
+    if (share < kLeastCpuShare && !options_.quiet) {
+      fmt::print(stderr,
+                 "perfcast: the steps had a CPU for only {} of their time, as other programs ran: they are measured too "
+                 "long. Calibrate again on an idle machine\n",
+                 percent(share, 0));
+    }
     const Json json = ai::to_json(steps);
     if (Status written = write_file_atomically(arguments_.calibrate, to_text(json)); !written) {
       return report_error(written.error(), options_);

@@ -4,8 +4,8 @@
 // threshold; Coles 2001, ch. 4), and so a block has a value of s or more by chance
 //   P = K / N e^(-(s - s_K) / beta),  N: blocks so far; K: 16, or N / 2 where that is less
 // with beta from the median of the K, as few moments far out are to raise it little. nats: -log P.
-// Where past values say less of later ones (what a network leaves in a state that it hardly knows), beta counts as known
-// from 8 values, and P = K / N (1 + (s - s_K) / (8 beta))^-8: the predictive tail of an exponential, a Pareto's.
+// Where past values say less of later ones (what a network leaves in a state that it hardly knows), beta counts as
+// known from 8 values, and P = K / N (1 + (s - s_K) / (8 beta))^-8: the predictive tail of an exponential, a Pareto's.
 // What was about as large in two earlier blocks is as rare as that says, whatever the tail.
 
 #include <cstddef>
