@@ -99,10 +99,11 @@ class BenchServe {
     const ai::MeasuredSteps steps = calibration.fit();
     const double share = cpu_s / (wall_s * static_cast<double>(std::max<int64_t>(steps.threads, 1)));
     if (share < kLeastCpuShare && !options_.quiet) {
-      fmt::print(stderr,
-                 "perfcast: the steps had a CPU for only {} of their time, as other programs ran: they are measured too "
-                 "long. Calibrate again on an idle machine\n",
-                 percent(share, 0));
+      fmt::print(
+          stderr,
+          "perfcast: the steps had a CPU for only {} of their time, as other programs ran: they are measured too "
+          "long. Calibrate again on an idle machine\n",
+          percent(share, 0));
     }
     const Json json = ai::to_json(steps);
     if (Status written = write_file_atomically(arguments_.calibrate, to_text(json)); !written) {
