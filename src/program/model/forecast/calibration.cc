@@ -43,7 +43,7 @@ Eigen::VectorXd scale_per_platform(const Eigen::MatrixXd& residuals, const Targe
 
 }  // namespace
 
-double quantile(std::vector<double> values, double share) {
+double unweighted_quantile(std::vector<double> values, double share) {
   if (values.empty()) return kUnknown;
   const double needed = share * static_cast<double>(values.size()) - 1e-9;
   const auto at = values.begin() + static_cast<std::ptrdiff_t>(std::max(std::ceil(needed) - 1, 0.0));

@@ -40,6 +40,6 @@ Eigen::MatrixXd interval_half_widths(const Calibration& calibration, const Eigen
 // The value below which `share` of the total weight lies (the next larger one at the edge).
 double weighted_quantile(const std::vector<double>& values, const std::vector<double>& weights, double share);
 // The same of equal weights.
-double quantile(std::vector<double> values, double share);
+double unweighted_quantile(std::vector<double> values, double share);
 
 }  // namespace perfcast::program

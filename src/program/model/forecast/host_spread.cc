@@ -29,7 +29,7 @@ double spread_among(const Bundle& bundle, const KindOf& kind_of) {
       }
     }
   }
-  return quantile(std::move(ratios), bundle.calibration.coverage);
+  return unweighted_quantile(std::move(ratios), bundle.calibration.coverage);
 }
 
 }  // namespace
