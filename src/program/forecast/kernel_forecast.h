@@ -26,7 +26,7 @@ struct KernelRequest {
   std::vector<std::string> filters;  // as parse_platform_filters()
   // Name of the device, of the bundle or of `devices`, that the profile's own times of kernels are of; empty: not
   // known.
-  std::string measured_on;
+  std::string measured_on = {};
 };
 
 struct KernelTime {

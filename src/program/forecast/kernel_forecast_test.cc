@@ -87,7 +87,7 @@ TEST(KernelForecast, HasDevicesThatNobodyMeasured) {
 // A kernel that takes three times as long as its counts say, everywhere: seen on one device, known for all.
 TEST(KernelForecast, FollowsMeasuredTimes) {
   const Platform modern = kernel_world::gpu("H1", "hopper", 16896, 1.9e9, 3.3e12);
-  for (const std::string& host : {"M1", "H1"}) {
+  for (const std::string host : {"M1", "H1"}) {
     Profile profile = program_of(2);
     Profile kernel;
     kernel.metrics = profile.kernels[0].metrics;
