@@ -116,7 +116,7 @@ Result<Statement> SqliteDatabase::prepare(std::string_view sql) {
 Result<int64_t> SqliteDatabase::schema_version() {
   const auto application = query_integer("PRAGMA application_id");
   if (!application) return application.error();
-  const auto version = query_integer("PRAGMA user_version");
+  auto version = query_integer("PRAGMA user_version");
   if (!version) return version.error();
   const auto tables = query_integer("SELECT count(*) FROM sqlite_schema");
   if (!tables) return tables.error();
