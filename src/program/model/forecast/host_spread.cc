@@ -1,7 +1,10 @@
 #include "program/model/forecast/host_spread.h"
 
 #include <cmath>
+#include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/unknown.h"
@@ -18,6 +21,10 @@ double spread_among(const Bundle& bundle, const KindOf& kind_of) {
   kinds.reserve(bundle.platforms.size());
   for (const Platform& platform : bundle.platforms) kinds.push_back(kind_of(platform));
   std::vector<double> ratios;
+  std::map<std::string_view, size_t> of_kind;
+  size_t pairs = 0;
+  for (const std::string& kind : kinds) pairs += of_kind[kind]++;
+  ratios.reserve(pairs * static_cast<size_t>(bundle.training_log_rpv.rows()));  // else the kernel clears twice as much
   for (size_t a = 0; a < bundle.platforms.size(); ++a) {
     for (size_t b = 0; b < a; ++b) {
       if (kinds[a] != kinds[b]) continue;
