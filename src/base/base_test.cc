@@ -239,6 +239,27 @@ TEST(File, WritingKeepsLinksModesAndOwners) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(File, WhatIsPrivateIsItsOwnersAlone) {
+  std::string folder = testing::TempDir() + "perfcast-private-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const auto mode_of = [](const std::string& path) {
+    struct stat facts {};
+    return stat(path.c_str(), &facts) == 0 ? facts.st_mode & 07777 : 0;
+  };
+  ASSERT_TRUE(create_private_folders(folder + "/a/b"));
+  ASSERT_TRUE(create_private_folders(folder + "/a/b"));  // that is there
+  EXPECT_EQ(mode_of(folder + "/a"), 0700u);
+  EXPECT_EQ(mode_of(folder + "/a/b"), 0700u);
+  const std::string file = folder + "/a/b/profile.json";
+  ASSERT_TRUE(write_file_atomically(file, "x", NewFile::kPrivate));
+  EXPECT_EQ(mode_of(file), 0600u);
+  ASSERT_EQ(chmod(file.c_str(), 0644), 0);
+  ASSERT_TRUE(write_file_atomically(file, "y", NewFile::kPrivate));
+  EXPECT_EQ(mode_of(file), 0644u);  // its owner meant it
+  EXPECT_FALSE(create_private_folders(file + "/c"));
+  std::filesystem::remove_all(folder);
+}
+
 TEST(File, FullDiskLeavesTheOldFile) { EXPECT_EQ(write_file_atomically("/dev/full", "x").error().code, "file-error"); }
 
 std::string gzipped(const std::string& text) {

@@ -187,16 +187,45 @@ Status write_all(int descriptor, const std::string& path, std::string_view conte
   return {};
 }
 
-// A new file beside others, under a name that nobody can foresee; never through a link. -1: `errno` says why.
-int create_beside(const std::string& folder, mode_t mode, std::string& name) {
+// A name beside other files that nobody can foresee.
+std::string name_beside(const std::string& folder) {
   std::random_device random;
+  std::string name = folder + "/.perfcast-";
+  for (int i = 0; i < 12; ++i) name += "abcdefghijklmnopqrstuvwxyz234567"[random() % 32];
+  return name;
+}
+
+std::string open_path(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
+
+// A new file without a name, so that a killed process leaves nothing; where the file system has no such thing, with one
+// (`name`), never through a link. -1: `errno` says why.
+int create_in(const std::string& folder, mode_t mode, std::string& name) {
+  const int nameless = open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+  if (nameless >= 0 && access(open_path(nameless).c_str(), F_OK) == 0) return nameless;
+  if (nameless >= 0) close(nameless);
   for (int trial = 0; trial < kNameTrials; ++trial) {
-    name = folder + "/.perfcast-";
-    for (int i = 0; i < 12; ++i) name += "abcdefghijklmnopqrstuvwxyz234567"[random() % 32];
+    name = name_beside(folder);
     const int descriptor = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (descriptor >= 0 || errno != EEXIST) return descriptor;
   }
   return -1;
+}
+
+bool link_as(int descriptor, const std::string& name) {
+  return linkat(AT_FDCWD, open_path(descriptor).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+}
+
+// Gives the finished file the name of the target, whatever has that name now. `name`: its own so far, empty without
+// one.
+bool put_in_place(int descriptor, const std::string& folder, const std::string& target, std::string& name) {
+  if (name.empty()) {
+    if (link_as(descriptor, target)) return true;
+    if (errno != EEXIST) return false;
+    const std::string beside = name_beside(folder);
+    if (!link_as(descriptor, beside)) return false;
+    name = beside;
+  }
+  return rename(name.c_str(), target.c_str()) == 0;
 }
 
 // What is done to the file is only sure once it is on the disk; some file systems have no such thing.
@@ -233,7 +262,18 @@ Status write_standard_output(std::string_view content) {
 
 }  // namespace
 
-Status write_file_atomically(const std::string& path, std::string_view content) {
+Status create_private_folders(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) return {};
+  const std::filesystem::path above = std::filesystem::path(path).parent_path();
+  if (!above.empty() && above != path) {
+    if (Status made = create_private_folders(above.string()); !made) return made;
+  }
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return system_error(path, "create the folder");
+  return {};
+}
+
+Status write_file_atomically(const std::string& path, std::string_view content, NewFile access_of_new) {
   if (path == "-" || path == "/dev/stdout") return write_standard_output(content);
   const std::string target = target_of(path);
   if (target.empty()) {
@@ -248,7 +288,7 @@ Status write_file_atomically(const std::string& path, std::string_view content) 
   const size_t slash = target.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : target.substr(0, slash);
   std::string name;
-  const int descriptor = create_beside(folder, exists ? 0600 : 0666, name);
+  const int descriptor = create_in(folder, exists || access_of_new == NewFile::kPrivate ? 0600 : 0666, name);
   if (descriptor < 0) return system_error(path, "create the file");
   Status written = write_all(descriptor, path, content);
   if (written && exists) {
@@ -260,10 +300,10 @@ Status write_file_atomically(const std::string& path, std::string_view content) 
     if (fchmod(descriptor, facts.st_mode & 07777) != 0) written = system_error(path, "keep the mode of the file");
   }
   if (written && !is_synced(descriptor)) written = system_error(path, "write the file");
+  if (written && !put_in_place(descriptor, folder, target, name)) written = system_error(path, "name the file");
   if (close(descriptor) != 0 && errno != EINTR && written) written = system_error(path, "write the file");
-  if (written && rename(name.c_str(), target.c_str()) != 0) written = system_error(path, "replace the file");
   if (!written) {
-    unlink(name.c_str());
+    if (!name.empty()) unlink(name.c_str());
     return written;
   }
   if (!is_folder_synced(folder)) return system_error(path, "write the folder of the file");

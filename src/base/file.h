@@ -17,9 +17,18 @@ Result<std::string> read_file(const std::string& path, size_t limit_bytes = size
 // The same, but the bytes as they lie there, whatever they begin with.
 Result<std::string> read_bytes(const std::string& path, size_t limit_bytes = size_t{1} << 30);
 
-// Writes beside the target and renames: the file is as before or complete, also when killed. "-" writes to stdout;
+// Who may read a new file. One that is there keeps its mode.
+enum class NewFile {
+  kAsUsual,  // as the umask has it
+  kPrivate,  // its owner alone: what holds command lines or facts of this machine
+};
+
+// The file is as before or complete, also when killed, and nothing is left beside it. "-" writes to stdout;
 // "closed-pipe", of kind kReaderGone, where its reader is gone.
-Status write_file_atomically(const std::string& path, std::string_view content);
+Status write_file_atomically(const std::string& path, std::string_view content, NewFile access = NewFile::kAsUsual);
+
+// With all folders above it; those that are made are for their owner alone.
+Status create_private_folders(const std::string& path);
 
 // $XDG_DATA_HOME/perfcast or ~/.local/share/perfcast; created on demand by the writer. Empty where the environment
 // names no home: other people's folders are no place for a user's data.

@@ -130,9 +130,9 @@ int report_error(const Error& problem, const CommonOptions& options) {
   return error.kind == ErrorKind::kUsage ? kExitUsage : kExitFailure;
 }
 
-int write_result(const std::string& text, const CommonOptions& options) {
+int write_result(const std::string& text, const CommonOptions& options, NewFile access) {
   const std::string shown = is_for_people(text, options) ? fitted(text) : text;
-  if (const Status status = write_file_atomically(options.output, shown); !status) {
+  if (const Status status = write_file_atomically(options.output, shown, access); !status) {
     if (status.error().kind == ErrorKind::kReaderGone) return kExitDone;
     CommonOptions how = options;
     how.json = options.json && options.output != "-";  // where stdout itself failed, only stderr is left

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/file.h"
 #include "base/json_fwd.h"
 #include "base/result.h"
 
@@ -79,7 +80,7 @@ std::shared_ptr<const std::vector<CoreDesign>> shipped_core_designs();
 int report_error(const Error& error, const CommonOptions& options);
 
 // Writes a verb's result to --output.
-int write_result(const std::string& text, const CommonOptions& options);
+int write_result(const std::string& text, const CommonOptions& options, NewFile access = NewFile::kAsUsual);
 
 // Whether standard output is a terminal that shows colours and nobody forbade them (NO_COLOR, https://no-color.org).
 bool is_colour_wanted();

@@ -1,8 +1,12 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -201,6 +205,22 @@ int run(int argc, char** argv) {
   return context.run();
 }
 
+// Where no handler is: before main(), in a thread, while an error is reported. Nothing here takes memory.
+[[noreturn]] void end_by_exception() {
+  try {
+    if (std::current_exception()) throw;
+  } catch (const std::bad_alloc&) {
+    constexpr char kMessage[] = "perfcast: memory ran out\n  expected: more memory, or a smaller input\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kMessage, sizeof kMessage - 1);
+    _exit(kExitFailure);
+  } catch (...) {
+  }
+  std::abort();
+}
+
+// Before the constructors of all other static objects.
+[[gnu::constructor(101)]] void set_end_by_exception() { std::set_terminate(end_by_exception); }
+
 }  // namespace
 }  // namespace perfcast::cli
 
@@ -212,6 +232,11 @@ int main(int argc, char** argv) {
   } catch (const std::exception& problem) {
     perfcast::cli::CommonOptions options;
     options.json = perfcast::cli::wants_json(argc, argv);
+    if (dynamic_cast<const std::bad_alloc*>(&problem) != nullptr) {
+      return perfcast::cli::report_error(
+          perfcast::environment_error("out-of-memory", "memory ran out", "", "more memory, or a smaller input"),
+          options);
+    }
     return perfcast::cli::report_error({"internal-error", std::string("internal error: ") + problem.what(), "",
                                         "a report of this, with the command line: it is a mistake of perfcast"},
                                        options);

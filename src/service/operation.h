@@ -21,6 +21,7 @@ namespace perfcast::service {
 struct Answer {
   std::string json;                                // one document, without a line break at its end
   int64_t forecasts = 0, out_of_distribution = 0;  // of programs
+  bool reads_files = false;  // that may change meanwhile: the same request may have another answer later
 };
 
 // Of an operation that takes long; both may be empty.

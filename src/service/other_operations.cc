@@ -78,7 +78,9 @@ Result<Answer> run_quality(const Context& context, const Request&, const Watch& 
   if (!corpus) return corpus.error();
   if (watch.cancelled()) return interrupted_error("cancelled");
   watch.show("the corpus is checked");
-  return Answer{compact_text(to_json(program::check_quality(*corpus)))};
+  Answer answer{compact_text(to_json(program::check_quality(*corpus)))};
+  answer.reads_files = true;
+  return answer;
 }
 
 }  // namespace

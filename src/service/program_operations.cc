@@ -186,7 +186,7 @@ Result<Answer> run_forecast(const Context& context, const Request& request, cons
 }
 
 Result<Answer> run_instances(const Context& context, const Request& request, const Watch& watch) {
-  return forecast_profiles(context, request, watch, [&](ForecastQuestion& question) -> Status {
+  auto answer = forecast_profiles(context, request, watch, [&](ForecastQuestion& question) -> Status {
     auto prices = prices_of(context, request);
     if (!prices) return prices.error();
     question.request.prices = *std::move(prices);
@@ -195,6 +195,8 @@ Result<Answer> run_instances(const Context& context, const Request& request, con
     question.request.instances = request.yes("unpriced", !question.request.prices);
     return {};
   });
+  if (answer) answer->reads_files = request.has("price_list");
+  return answer;
 }
 
 Result<Answer> run_explain(const Context& context, const Request& request, const Watch& watch) {
@@ -234,9 +236,10 @@ Result<Answer> run_platforms(const Context& context, const Request& request, con
 }
 
 Field filter_field() {
-  return {"filter", FieldKind::kTexts,
-          "Leaves only these platforms: kind=cloud, vendor=AMD, arch=aarch64, cloud=aws, vcpus=4..16, memory=16GiB.., "
-          "or a part of a name. A platform must meet all filters."};
+  return {
+      "filter", FieldKind::kTexts,
+      "Leaves only these platforms: kind=cloud, vendor=AMD, arch=aarch64, cloud=aws, instance=c7i.xlarge, vcpus=4..16, "
+      "memory=16GiB.., or a part of a name. A platform must meet all filters."};
 }
 
 // What all forecasts of programs may be asked.

@@ -309,7 +309,8 @@ class Bench {
     Status written = log_->finish(report_.result, report_.summary, report_.verdict, report_.rules);
     if (written) written = log_->close();
     if (written) {
-      written = write_file_atomically(log_->folder() + "/result.json", perfcast::to_text(to_json(report_)));
+      written = write_file_atomically(log_->folder() + "/result.json", perfcast::to_text(to_json(report_)),
+                                      NewFile::kPrivate);
     }
     if (!written) {
       report_.verdict.violations.push_back({"log-failed", written.error().message, "room for the log"});

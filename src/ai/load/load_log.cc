@@ -58,7 +58,7 @@ std::string hexadecimal(const std::string& data) {
 
 bool LoadLog::open(const std::string& name, int& descriptor) {
   const std::string path = folder_ + "/" + name;
-  descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (descriptor < 0) failure_ = path + ": " + std::strerror(errno);
   return descriptor >= 0;
 }

@@ -447,7 +447,14 @@ Result<std::vector<LoadRun>> read_load_runs(std::string_view text, const std::st
                                  [&](const Json& json, const std::string& where) { return reader.take(json, where); });
     }
   }
-  if (!taken) return taken.error();
+  if (!taken) {
+    Error error = taken.error();
+    // What `bench run -o FILE` writes without --json.
+    if (!trimmed.starts_with('{') && !trimmed.starts_with('[')) {
+      error.expected = "JSON: of perfcast's own runs, bench run --json -o FILE";
+    }
+    return error;
+  }
   return reader.finish(notes);
 }
 

@@ -49,13 +49,23 @@ std::string service_line(const ServingPlan& plan, const PlannedService& service)
 }
 
 // What goes wrong with a service; empty: nothing.
+// With as many digits as tell a missed share from what was asked for.
+std::string kept_text(const ObjectiveOutcome& outcome) {
+  int decimals = 1;
+  while (!outcome.met && decimals < 4 &&
+         percent(outcome.kept_share, decimals) == percent(outcome.objective.share, decimals)) {
+    ++decimals;
+  }
+  return percent(outcome.kept_share, decimals);
+}
+
 std::string miss_words(const ServingSummary& summary) {
   if (summary.pace == Pace::kFallsBehind) {
     return fmt::format("it falls behind: each second {} more requests are in it", human_number(summary.growth_per_s));
   }
   for (const ObjectiveOutcome& outcome : summary.objectives) {
     if (outcome.met) continue;
-    return fmt::format("{} of the requests keep {}, {} were asked for", percent(outcome.kept_share),
+    return fmt::format("{} of the requests keep {}, {} were asked for", kept_text(outcome),
                        printable(outcome.objective.text), percent(outcome.objective.share));
   }
   if (summary.pace == Pace::kTooShort) return "the load is too short to tell whether it keeps up";
@@ -76,7 +86,7 @@ std::string state_lines(const ServingPlan& plan, const PlannedService& service) 
   text += "\n";
   for (const ObjectiveOutcome& outcome : forecast.objectives) {
     text += fmt::format("{}: {} of the requests keep it, {} were asked for: {}\n", printable(outcome.objective.text),
-                        percent(outcome.kept_share), percent(outcome.objective.share), outcome.met ? "met" : "NOT MET");
+                        kept_text(outcome), percent(outcome.objective.share), outcome.met ? "met" : "NOT MET");
   }
   return text;
 }

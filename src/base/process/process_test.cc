@@ -9,6 +9,8 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <string>
 #include <thread>
 
 #include "base/file.h"
@@ -520,6 +522,46 @@ TEST(Process, WritesBothStreamsToAGivenDescriptor) {
   const ssize_t count = read(ends[0], bytes.data(), bytes.size());
   close(ends[0]);
   EXPECT_EQ(std::string(bytes.data(), static_cast<size_t>(std::max<ssize_t>(0, count))), "out\nerr\n");
+}
+
+// The folder of a process that was killed goes when the next one makes its own; those of living processes stay.
+TEST(TempFolder, OfKilledProcessesAreRemoved) {
+  std::string base = testing::TempDir() + "perfcast-orphans-XXXXXX";
+  ASSERT_NE(mkdtemp(base.data()), nullptr);
+  const char* const before = std::getenv("TMPDIR");
+  const std::string kept = before == nullptr ? "" : before;
+  ASSERT_EQ(setenv("TMPDIR", base.c_str(), 1), 0);
+  const auto killed_folder = [] {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      const auto folder = TempFolder::create();
+      const std::string path = folder ? folder->path() : "";
+      [[maybe_unused]] const ssize_t written = write(ends[1], path.data(), path.size());
+      raise(SIGKILL);
+    }
+    char path[4096] = {};
+    EXPECT_GT(read(ends[0], path, sizeof path - 1), 0);
+    close(ends[0]);
+    close(ends[1]);
+    EXPECT_EQ(waitpid(child, nullptr, 0), child);
+    return std::string(path);
+  };
+  const std::string orphan = killed_folder();
+  EXPECT_TRUE(std::filesystem::is_directory(orphan));
+  {
+    const auto living = TempFolder::create();
+    ASSERT_TRUE(living);
+    EXPECT_FALSE(std::filesystem::exists(orphan));
+    const auto another = TempFolder::create();
+    ASSERT_TRUE(another);
+    EXPECT_TRUE(std::filesystem::is_directory(living->path()));
+    EXPECT_TRUE(std::filesystem::is_directory(another->path()));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(base));
+  before == nullptr ? unsetenv("TMPDIR") : setenv("TMPDIR", kept.c_str(), 1);
+  std::filesystem::remove_all(base);
 }
 
 }  // namespace

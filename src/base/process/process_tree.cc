@@ -27,6 +27,7 @@ size_t read_small(const char* path, char* buffer, size_t size) {
   size_t total = 0;
   while (total + 1 < size) {
     const ssize_t count = read(descriptor, buffer + total, size - 1 - total);
+    if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
     total += static_cast<size_t>(count);
   }
@@ -209,8 +210,10 @@ Guardian::~Guardian() { dismiss(); }
 
 void Guardian::watch(pid_t program, bool own_group) {
   const std::array<pid_t, 2> message = {program, own_group ? 1 : 0};
-  const ssize_t ignored = write(pipe_, message.data(), sizeof(message));
-  static_cast<void>(ignored);
+  ssize_t count = 0;
+  do {
+    count = write(pipe_, message.data(), sizeof(message));
+  } while (count < 0 && errno == EINTR);
 }
 
 void Guardian::dismiss() {

@@ -149,7 +149,11 @@ Result<HeldChild> spawn_held(const SpawnRequest& request) {
 Status HeldChild::release() {
   const char byte = 1;
   // A child that failed before it waited has said why on the other pipe.
-  const bool gone = write(go_.write_end.get(), &byte, 1) != 1;
+  ssize_t written = 0;
+  do {
+    written = write(go_.write_end.get(), &byte, 1);
+  } while (written < 0 && errno == EINTR);
+  const bool gone = written != 1;
   const int why = errno;
   if (gone && why != EPIPE) return spawn_error("start the program");
   int number = 0;
@@ -167,6 +171,7 @@ Result<pid_t> spawn(const SpawnRequest& request) {
   auto child = spawn_held(request);
   if (!child) return child.error();
   if (const Status status = child->release(); !status) {
+    kill(child->process(), SIGKILL);  // it may wait for us
     while (waitpid(child->process(), nullptr, 0) < 0 && errno == EINTR) continue;
     return status.error();
   }

@@ -73,7 +73,8 @@ Result<Profile> measured(const PhasesArguments& arguments, const CommandContext&
   if (!profile) return profile.error();
   measure::describe_phases(request, *phases, *profile);
   if (!arguments.save_profile.empty()) {
-    if (Status saved = write_file_atomically(arguments.save_profile, to_text(to_json(*profile))); !saved)
+    if (Status saved = write_file_atomically(arguments.save_profile, to_text(to_json(*profile)), NewFile::kPrivate);
+        !saved)
       return saved.error();
   }
   return profile;

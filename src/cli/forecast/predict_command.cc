@@ -308,7 +308,7 @@ Result<std::string> forecast(const PredictArguments& arguments, const CommandCon
     if (program::check_success(*profile, arguments.accept_failure)) keep_profile(*profile, context.options);
   }
   if (!arguments.save_profile.empty()) {
-    const Status status = write_file_atomically(arguments.save_profile, to_text(to_json(*profile)));
+    const Status status = write_file_atomically(arguments.save_profile, to_text(to_json(*profile)), NewFile::kPrivate);
     if (!status) return status.error();
   }
   if (Status status = program::check_success(*profile, arguments.accept_failure); !status) return status.error();
@@ -365,9 +365,10 @@ void add_predict_command(CLI::App& app, CommandContext& context) {
             "Repeatable.")
       ->take_all()
       ->allow_extra_args(false);
-  add_basic(*verb, "--filter", arguments->filters, "TEXT",
-            "Shows only these platforms: kind=cloud, vendor=AMD, arch=aarch64, cloud=aws, vcpus=4..16, memory=16GiB.., "
-            "or a part of a name. Repeatable; a platform must meet all filters.")
+  add_basic(
+      *verb, "--filter", arguments->filters, "TEXT",
+      "Shows only these platforms: kind=cloud, vendor=AMD, arch=aarch64, cloud=aws, instance=c7i.xlarge, vcpus=4..16, "
+      "memory=16GiB.., or a part of a name. Repeatable; a platform must meet all filters.")
       ->take_all()
       ->allow_extra_args(false);
   add_advanced(*verb, "--top", arguments->top, "N",

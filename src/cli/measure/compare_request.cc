@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 
@@ -135,7 +136,7 @@ RunLog::~RunLog() {
 
 Status RunLog::open_at(const std::string& path) {
   path_ = path;
-  descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   return descriptor_ >= 0 ? Status() : failed();
 }
 
@@ -143,6 +144,7 @@ Status RunLog::add(const measure::ComparedRun& run) {
   const std::string line = measure::run_line(run);
   for (size_t done = 0; done < line.size();) {
     const ssize_t written = write(descriptor_, line.data() + done, line.size() - done);
+    if (written < 0 && errno == EINTR) continue;
     if (written < 0) return failed();
     done += static_cast<size_t>(written);
   }

@@ -157,7 +157,8 @@ int run(const DiagnoseArguments& arguments, const CommandContext& context) {
     }
   }
   // What was found first: it may have taken minutes, and is not lost where a file can't be written.
-  if (const int code = write_result(common.json ? to_text(json) : fitted(text, prose_columns()), common);
+  if (const int code =
+          write_result(common.json ? to_text(json) : fitted(text, prose_columns()), common, NewFile::kPrivate);
       code != kExitDone)
     return code;
   CommonOptions how = common;

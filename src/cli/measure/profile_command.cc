@@ -126,7 +126,8 @@ int run(const ProfileOptions& chosen, const CommandContext& context) {
     }
   }
   if (to_file || to_stdout) {
-    if (const int code = write_result(to_text(to_json(*profile)), options); code != kExitDone) return code;
+    if (const int code = write_result(to_text(to_json(*profile)), options, NewFile::kPrivate); code != kExitDone)
+      return code;
   }
   for (const ProfileWarning& warning : profile->warnings) {
     if (warning.code == kWindowsNotWritten)

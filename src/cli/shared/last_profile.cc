@@ -94,12 +94,11 @@ std::string last_profile_path() {
 bool keep_last_profile(const std::string& text) {
   const std::string folder = folder_of_all();
   if (folder.empty()) return false;
-  std::error_code problem;
-  std::filesystem::create_directories(folder, problem);
+  if (!create_private_folders(folder)) return false;
   remove_old(folder);
   const std::string own = path_here(true), any = path_here(false);
-  if (!own.empty() && !write_file_atomically(own, text)) return false;
-  return !any.empty() && write_file_atomically(any, text).ok();
+  if (!own.empty() && !write_file_atomically(own, text, NewFile::kPrivate)) return false;
+  return !any.empty() && write_file_atomically(any, text, NewFile::kPrivate).ok();
 }
 
 std::string profile_path(const std::string& given) {

@@ -165,7 +165,7 @@ std::string to_text(const ForecastCache& cache) {
 Status update_forecast_cache(const std::string& path, int64_t now_unix_ns,
                              const std::function<Status(ForecastCache&)>& change) {
   const std::string lock_path = path + ".lock";
-  const int lock = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int lock = open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0 || flock(lock, LOCK_EX) != 0) {
     const std::string why = std::strerror(errno);
     if (lock >= 0) close(lock);
@@ -184,7 +184,7 @@ Status update_forecast_cache(const std::string& path, int64_t now_unix_ns,
     const std::string text = to_text(changed);
     // Whatever was put together here must be readable there.
     if (const auto again = parse_forecast_cache(text, path); !again) return again.error();
-    return write_file_atomically(path, text);
+    return write_file_atomically(path, text, NewFile::kPrivate);
   };
   Status status = locked();
   close(lock);

@@ -86,7 +86,7 @@ class WatchRun {
   Status save() {
     saved_ = Clock::now();
     if (request_.state.empty()) return {};
-    return write_file_atomically(request_.state, watcher_.to_bytes());
+    return write_file_atomically(request_.state, watcher_.to_bytes(), NewFile::kPrivate);
   }
   Status save_now_and_then() {
     if (watcher_.is_checking_columns()) return {};  // another stream is not to spoil it

@@ -474,7 +474,7 @@ Result<ProgramForecast> forecast_in_full(const Forecaster& forecaster, const Pro
       add_instances(bundle.servers, *filters, request, instances, half, report.rows[i]);
     }
     if (Status kept = keep_wanted(bundle, request, report.rows); !kept) return kept.error();
-    request.use.all_cores ? note_all_cores(report) : note_instances(instances, report);
+    request.use.all_cores ? note_all_cores(instances, report) : note_instances(instances, report);
     note_unknown_memory(bundle.servers, *filters, bundle.platforms, report);
     if (request.prices) {
       report.currency = request.prices->currency();

@@ -28,7 +28,7 @@ std::vector<Price> unmatched_prices(const PriceList& prices, const std::vector<S
 
 }  // namespace
 
-void note_all_cores(ForecastReport& report) {
+void note_all_cores(const InstanceForecaster& forecaster, ForecastReport& report) {
   int64_t known = 0, unknown = 0;
   bool has_levels = false;
   for (const PlatformRow& row : report.rows) {
@@ -44,11 +44,20 @@ void note_all_cores(ForecastReport& report) {
                               "times below are of one core. The shipped bundle has them";
     return;
   }
+  const double serial = forecaster.serial_ratio();
+  const std::string own =
+      forecaster.threads() > 1
+          ? fmt::format(
+                "Of this program's work, {:.0f}% ran while no second thread did: that part takes as long on any number "
+                "of cores",
+                100 * serial)
+          : std::string(
+                "The profile shows one thread, so perfcast does not know how well this program divides its work");
   report.notes.push_back(
       fmt::format("all cores: the times follow applications that ran with a thread on every vCPU of {} instance "
-                  "type{}{}. perfcast does not know how well this program divides its own work",
+                  "type{}{}. {}",
                   known, known == 1 ? "" : "s",
-                  unknown > 0 ? fmt::format(", and {} more have no such times", unknown) : std::string()));
+                  unknown > 0 ? fmt::format(", and {} more have no such times", unknown) : std::string(), own));
 }
 
 void note_instances(const InstanceForecaster& forecaster, ForecastReport& report) {

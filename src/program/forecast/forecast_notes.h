@@ -9,7 +9,7 @@
 namespace perfcast::program {
 
 // Without any forecast of all cores: says so in `unanswered`.
-void note_all_cores(ForecastReport& report);
+void note_all_cores(const InstanceForecaster& forecaster, ForecastReport& report);
 void note_instances(const InstanceForecaster& forecaster, ForecastReport& report);
 // Nobody would guess that they were there: instance types that a filter of memory leaves out, as theirs isn't known.
 void note_unknown_memory(const std::vector<Server>& servers, const std::vector<PlatformFilter>& filters,

@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kSeveralThreads = 1.2;  // on average at a time, from which a program counts as one of several threads
 constexpr double kOtherLayout = 100;     // further apart than any two sizes
+constexpr double kFullRatio = 0.9;       // of the most threads at a time, from which nothing of an interval is serial
 constexpr double kBytesPerGib = 1024.0 * 1024 * 1024;
 
 // Threads that ran, and those that wanted to: what a machine with more CPUs would run at a time.
@@ -26,6 +27,22 @@ double mean_demand(const std::vector<CourseInterval>& course) {
     demand += of_interval * demand_of(interval);
   }
   return work > 0 ? demand / work : 1;
+}
+
+// Of the work, what ran with one thread alone: it takes as long whatever the cores (Amdahl, AFIPS 1967). An interval
+// with demand between one thread and the most is a mixture of both. 0 where no second thread was ever seen.
+double serial_ratio_of(const std::vector<CourseInterval>& course) {
+  double most = 1;
+  for (const CourseInterval& interval : course) most = std::max(most, demand_of(interval));
+  if (most < kSeveralThreads) return 0;
+  double work = 0, serial = 0;
+  for (const CourseInterval& interval : course) {
+    work += interval.length_s * interval.running_count;
+    if (demand_of(interval) >= kFullRatio * most) continue;
+    const double alone = std::min(1.0, (most - demand_of(interval)) / (most - 1));
+    serial += interval.length_s * alone * std::min(interval.running_count, 1.0);
+  }
+  return work > 0 ? serial / work : 0;
 }
 
 }  // namespace
@@ -46,6 +63,7 @@ InstanceForecaster::InstanceForecaster(const Bundle& bundle, const Profile& prof
   if (const double demand = mean_demand(profile.course); demand > kSeveralThreads) {
     threads_ = demand;
     for (double& work : work_s_) work *= is_wall ? seen.running_count : 1;
+    serial_ratio_ = serial_ratio_of(profile.course);
   }
   load_ = load_of(profile, 1);
   has_load_ = is_known(load_);
@@ -116,13 +134,14 @@ double InstanceForecaster::wall_of_work_ratio(const MachineFacts& machine, doubl
   return work > 0 ? wall / work : 1;
 }
 
-// By what applications made of this instance: how well this program's own work divides is not in a profile of it.
+// By what applications made of this instance; what the profile shows to be serial stays so.
 void InstanceForecaster::fill_all_cores(InstanceRow& row, double work_s, double vcpus, double half_width) const {
   row.copies = 1;
   row.core_s = work_s;
   const std::optional<AllCoresLevel> level = all_cores_level_of(row.server);
   if (!level) return;
-  row.wall_s = work_s / vcpus * std::exp(level->log_slowdown);
+  const double divided = std::exp(level->log_slowdown) / vcpus;
+  row.wall_s = work_s * (serial_ratio_ + (1 - serial_ratio_) * divided);
   row.sharing_half_width = all_cores_half_width(*level);
   const double half = std::hypot(half_width, row.sharing_half_width);
   row.runs_per_hour = kSecondsPerHour / *row.wall_s;

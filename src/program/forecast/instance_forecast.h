@@ -57,6 +57,8 @@ class InstanceForecaster {
 
   // Threads that ran or wanted to, on average over the time and at most; 1 for programs of one.
   double threads() const { return threads_; }
+  // Of the work of a program of several threads, the share that ran while no second thread did; 0 for programs of one.
+  double serial_ratio() const { return serial_ratio_; }
   // Of a run on a platform, by index: as if one core ran all its threads in turn. NaN where unknown.
   double core_seconds(size_t platform) const { return work_s_[platform]; }
   bool knows_scaling() const { return bundle_.scaling != nullptr && has_load_; }
@@ -81,6 +83,7 @@ class InstanceForecaster {
   bool has_load_ = false;
   ProgramKey key_;
   double threads_ = 1;
+  double serial_ratio_ = 0;
 };
 
 // What to take, of the instances with a price and a throughput.

@@ -113,6 +113,40 @@ TEST(InstanceForecast, AllCoresAreWorthWhatApplicationsMadeOfThem) {
   EXPECT_NEAR(std::log(*row.runs_per_hour_upper / *row.runs_per_hour), std::hypot(0.3, row.sharing_half_width), 1e-12);
 }
 
+// Half of the work with one thread alone: eight cores that are worth four take 24 s to 12 + 3 s.
+TEST(InstanceForecast, SerialWorkStaysSerialOnAllCores) {
+  const Corpus corpus = synthetic_corpus({});
+  const auto table = make_training_table(corpus, {});
+  const auto bundle = train_bundle(*table, {.model = "mean", .coverage = 0.9, .fit = {}});
+  ASSERT_TRUE(bundle);
+  Bundle with = *bundle;
+  Server server;
+  server.vendor = "v";
+  server.name = "s";
+  server.platform = with.platforms[0].id;
+  server.vcpus = 8;
+  server.facts = {{kAllCoresSlowdown, 2}, {kAllCoresDeviation, 0.1}, {kAllCoresFamilies, 10}};
+  with.servers = {server};
+  const auto wall = [&](std::vector<std::pair<double, double>> lengths_and_threads) {
+    Profile profile = synthetic_profile({}, 11);
+    for (const auto& [length_s, threads] : lengths_and_threads) {
+      CourseInterval interval;
+      interval.length_s = length_s;
+      interval.running_count = threads;
+      profile.course.push_back(interval);
+    }
+    InstanceRow row;
+    row.server = server;
+    const InstanceForecaster forecaster(with, profile, std::vector<double>(with.platforms.size(), 24), false);
+    forecaster.fill(row, 0.3, {.copies = std::nullopt, .all_cores = true});
+    return row.wall_s.value();
+  };
+  EXPECT_DOUBLE_EQ(wall({{12, 1}, {6, 2}}), 15);
+  EXPECT_DOUBLE_EQ(wall({{12, 2}}), 6);            // none of it alone
+  EXPECT_DOUBLE_EQ(wall({{12, 1.9}, {6, 2}}), 6);  // a short wait now and then is none
+  EXPECT_DOUBLE_EQ(wall({{24, 1}}), 6);            // nothing is known of a second thread
+}
+
 TEST(InstanceForecast, WithoutAScalingModelThereIsStillTheTimeOfARun) {
   const Corpus corpus = synthetic_corpus({});
   const auto table = make_training_table(corpus, {});

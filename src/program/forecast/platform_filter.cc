@@ -12,7 +12,7 @@
 namespace perfcast::program {
 namespace {
 
-constexpr std::string_view kKeys[] = {"kind", "vendor", "arch", "cloud", "name", "vcpus", "memory"};
+constexpr std::string_view kKeys[] = {"kind", "vendor", "arch", "cloud", "instance", "name", "vcpus", "memory"};
 constexpr std::string_view kKinds[] = {"cloud", "server", "desktop"};
 
 bool are_kinds(std::string_view list) {
@@ -57,7 +57,7 @@ std::optional<Range> range_of(std::string_view text) {
 }
 
 bool is_of_servers(const PlatformFilter& filter) {
-  return filter.key == "cloud" || filter.key == "vcpus" || filter.key == "memory";
+  return filter.key == "cloud" || filter.key == "instance" || filter.key == "vcpus" || filter.key == "memory";
 }
 
 // One of several, separated by commas.
@@ -68,6 +68,7 @@ bool is_one_of(const std::string& list, const std::string& value) {
 
 bool passes_one(const PlatformFilter& filter, const Server& server) {
   if (filter.key == "cloud") return is_one_of(filter.value, lower_case(server.vendor));
+  if (filter.key == "instance") return is_one_of(filter.value, lower_case(server.name));
   const auto& value = filter.key == "vcpus" ? server.vcpus : server.memory_gib;
   const auto range = range_of(filter.value);
   return value && range && *value >= range->least && *value <= range->most;
@@ -118,9 +119,10 @@ Result<std::vector<PlatformFilter>> parse_platform_filters(const std::vector<std
     const bool known = std::find(std::begin(kKeys), std::end(kKeys), filter.key) != std::end(kKeys);
     if (!known || filter.value.empty() || (filter.key == "kind" && !are_kinds(filter.value)) ||
         ((filter.key == "vcpus" || filter.key == "memory") && !range_of(filter.value))) {
-      return usage_error("bad-usage", "the filter '" + printable(text) + "' is not understood", "filter",
-                         "kind=cloud,server,desktop, vendor=..., arch=..., cloud=... (each one or several), name=..., "
-                         "vcpus=4..16, memory=16GiB.., or a part of a name");
+      return usage_error(
+          "bad-usage", "the filter '" + printable(text) + "' is not understood", "filter",
+          "kind=cloud,server,desktop, vendor=..., arch=..., cloud=..., instance=c7i.xlarge (each one or several), "
+          "name=..., vcpus=4..16, memory=16GiB.., or a part of a name");
     }
     filters.push_back(std::move(filter));
   }

@@ -21,5 +21,20 @@ TEST(PlatformFilter, ChipsByTheirCoresToo) {
   EXPECT_FALSE(is_shown("graviton", "Neoverse-N1"));  // of a bundle that knows the core alone: it may be another chip
 }
 
+TEST(PlatformFilter, InstancesByName) {
+  Platform platform;
+  platform.id = "p";
+  Server large, small;
+  large.platform = small.platform = "p";
+  large.name = "c7i.4xlarge";
+  small.name = "c7i.xlarge";
+  const auto filters = parse_platform_filters({"instance=C7i.xlarge,m7g.large"});
+  ASSERT_TRUE(filters.ok());
+  EXPECT_TRUE(passes(*filters, small));
+  EXPECT_FALSE(passes(*filters, large));  // a whole name
+  EXPECT_TRUE(passes(*filters, platform, {large, small}));
+  EXPECT_FALSE(passes(*filters, platform, {large}));
+}
+
 }  // namespace
 }  // namespace perfcast::program

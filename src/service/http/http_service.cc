@@ -30,6 +30,7 @@ constexpr const char* kBundlesSchema = "perfcast.bundles/1";
 // A request of more bytes is computed behind the connections, whatever it asks for.
 constexpr size_t kMostQuickBytes = size_t{256} << 10;
 constexpr size_t kMostWaiting = 1024;
+constexpr size_t kMostKeptBytes = size_t{64} << 20;     // of answers that may be asked for again
 constexpr size_t kMostUnsentBytes = size_t{128} << 20;  // twice the longest answer
 constexpr std::string_view kSafeFields =
     "X-Content-Type-Options: nosniff\r\n"
@@ -216,26 +217,35 @@ class HttpService::Loop final : public HttpHandler {
     if (operation.is_long && lower_case(request.prefer).find("respond-async") != std::string::npos) {
       return begin_job(exchange, operation, std::move(context), std::move(request.body));
     }
+    if (const auto known = service_.answers_.find(operation, *context, request.body); known != nullptr) {
+      count_forecasts(*known);
+      return answer(exchange, 200, known->json);
+    }
     if (operation.is_quick && request.body.size() <= kMostQuickBytes) {
-      return answer_result(exchange, compute(operation, *context, request.body, {}));
+      return answer_result(exchange, compute(operation, context, request.body, {}));
     }
     Watch watch;
     watch.is_cancelled = [flag = exchanges_.at(exchange).is_cancelled] { return flag->load(); };
     behind(exchange, [this, exchange, &operation, context = std::move(context), body = std::move(request.body),
                       watch = std::move(watch)] {
       auto result = watch.cancelled() ? Result<std::string>(interrupted_error("the client left"))
-                                      : compute(operation, *context, body, watch);
+                                      : compute(operation, context, body, watch);
       server_->post([this, exchange, result = std::move(result)] { answer_result(exchange, result); });
     });
   }
 
   // From any thread.
-  Result<std::string> compute(const Operation& operation, const Context& context, std::string_view body,
-                              const Watch& watch) {
-    auto result = answer_json(operation, context, body, watch);
+  Result<std::string> compute(const Operation& operation, const std::shared_ptr<const Context>& context,
+                              std::string_view body, const Watch& watch) {
+    auto result = answer_json(operation, *context, body, watch);
     if (!result) return result.error();
-    if (result->forecasts > 0) service_.metrics_.count_forecasts(result->forecasts, result->out_of_distribution);
+    count_forecasts(*result);
+    if (!result->reads_files) service_.answers_.keep(operation, context, body, *result);
     return std::move(result->json);
+  }
+
+  void count_forecasts(const Answer& answer) {
+    if (answer.forecasts > 0) service_.metrics_.count_forecasts(answer.forecasts, answer.out_of_distribution);
   }
 
   void behind(uint64_t exchange, std::function<void()> task) {
@@ -257,8 +267,7 @@ class HttpService::Loop final : public HttpHandler {
     const auto id = service_.jobs_->begin(
         operation.name, [this, &operation, context = std::move(context), body = std::move(body)](const Watch& watch) {
           auto result = answer_json(operation, *context, body, watch);
-          if (result && result->forecasts > 0)
-            service_.metrics_.count_forecasts(result->forecasts, result->out_of_distribution);
+          if (result) count_forecasts(*result);
           return result;
         });
     if (!id) return refuse(exchange, id.error());
@@ -360,6 +369,7 @@ HttpService::HttpService(ContextFiles files, HttpServiceOptions options)
       openapi_(compact_text(openapi_document(options_.version))),
       is_loopback_(is_loopback(options_.host)),
       rate_limit_(options_.most_requests_per_s),
+      answers_(kMostKeptBytes),
       jobs_(std::make_unique<Jobs>()),
       workers_(std::make_unique<Workers>(options_.threads, kMostWaiting)) {}
 

@@ -15,6 +15,7 @@
 #include "base/http/http_server.h"
 #include "base/result.h"
 #include "service/context.h"
+#include "service/http/answer_cache.h"
 #include "service/http/jobs.h"
 #include "service/http/rate_limit.h"
 #include "service/http/service_metrics.h"
@@ -69,6 +70,7 @@ class HttpService {
   std::mutex reload_lock_;
   ServiceMetrics metrics_;
   RateLimit rate_limit_;
+  AnswerCache answers_;
   std::atomic<int64_t> in_flight_ = 0;
   std::atomic<bool> drains_ = false;
   std::atomic<uint64_t> next_request_ = 0;

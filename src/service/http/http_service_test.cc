@@ -98,6 +98,33 @@ TEST_F(HttpServiceTest, AnswersAsTheOperation) {
   EXPECT_THAT(get("/metrics").body, HasSubstr("perfcast_bundle_age_seconds{bundle=\""));
 }
 
+TEST_F(HttpServiceTest, TheSameRequestAgainHasTheSameAnswer) {
+  begin();
+  const std::string request = request_with_profile(R"("top": 2)");
+  const Reply first = post("/v1/forecast", request), again = post("/v1/forecast", request);
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(again.body, first.body);
+  EXPECT_NE(post("/v1/forecast", request_with_profile(R"("top": 3)")).body, first.body);
+  EXPECT_THAT(get("/metrics").body, HasSubstr("perfcast_forecasts_total 3\n"));
+}
+
+// A price list is a file that others may change at any time.
+TEST_F(HttpServiceTest, PricesThatChangedCountAtOnce) {
+  const std::string path = testing::TempDir() + "/perfcast_prices_" + std::to_string(::getpid()) + ".csv";
+  ContextFiles files = shipped_files();
+  files.price_lists = {{"mine", path}};
+  ASSERT_TRUE(write_file_atomically(path, "vendor,server,price_usd_per_hour\naws,c7a.xlarge,1\n"));
+  begin({}, files);
+  const std::string request = request_with_profile(R"("price_list": "mine", "filter": ["instance=c7a.xlarge"])");
+  const Reply dear = post("/v1/instances", request);
+  EXPECT_EQ(dear.status, 200) << dear.body;
+  ASSERT_TRUE(write_file_atomically(path, "vendor,server,price_usd_per_hour\naws,c7a.xlarge,0.5\n"));
+  const Reply cheap = post("/v1/instances", request);
+  EXPECT_EQ(cheap.status, 200);
+  EXPECT_NE(cheap.body, dear.body);
+  std::filesystem::remove(path);
+}
+
 TEST_F(HttpServiceTest, ErrorsAreProblemDocuments) {
   begin();
   const Reply reply = post("/v1/forecast", R"({"porfile": {}})",

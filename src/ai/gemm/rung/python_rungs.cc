@@ -111,7 +111,11 @@ class PythonProduct : public GemmKernel {
 
   Result<double> run(int64_t calls) override {
     const std::string request = std::to_string(calls) + "\n";
-    if (write(to_.get(), request.data(), request.size()) != static_cast<ssize_t>(request.size())) {
+    ssize_t written = 0;  // a line: far below what a pipe holds
+    do {
+      written = write(to_.get(), request.data(), request.size());
+    } while (written < 0 && errno == EINTR);
+    if (written != static_cast<ssize_t>(request.size())) {
       return failed("the interpreter is gone").error();
     }
     const std::string answer = line();

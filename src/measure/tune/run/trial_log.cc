@@ -168,7 +168,7 @@ TrialLogFile::~TrialLogFile() {
 
 Status TrialLogFile::open_at(const std::string& path, std::optional<size_t> keep_bytes) {
   path_ = path;
-  descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | (keep_bytes ? 0 : O_TRUNC), 0644);
+  descriptor_ = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND | (keep_bytes ? 0 : O_TRUNC), 0600);
   if (descriptor_ < 0) return failed();
   if (keep_bytes && ftruncate(descriptor_, static_cast<off_t>(*keep_bytes)) != 0) return failed();
   return {};

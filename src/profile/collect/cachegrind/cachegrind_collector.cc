@@ -144,6 +144,7 @@ CollectResult CachegrindCollector::collect(const CollectRequest& request) {
   // The last-level cache that valgrind would detect is often a whole server's; these sizes are a core's share.
   process.arguments = {"valgrind",
                        "--tool=cachegrind",
+                       "--vgdb=no",
                        "--I1=32768,8,64",
                        "--D1=49152,12,64",
                        "--LL=33554432,16,64",

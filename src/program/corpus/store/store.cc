@@ -1,5 +1,8 @@
 #include "program/corpus/store/store.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -91,13 +94,13 @@ Result<std::unique_ptr<CorpusStore>> open_store(const std::string& path, bool re
 Result<std::unique_ptr<CorpusStore>> CorpusStore::open(const std::string& path) {
   if (path.empty()) return no_path();
   if (is_database_address(path)) return open_store(path, false);
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  std::error_code problem;
-  if (!folder.empty()) std::filesystem::create_directories(folder, problem);
-  if (problem) {
-    return Error{"file-error", "cannot create the folder: " + problem.message(), folder.string(),
-                 "a folder that you may write"};
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (!folder.empty()) {
+    if (Status made = create_private_folders(folder); !made) return made.error();
   }
+  // A corpus has command lines and facts of machines: SQLite would make the file as the umask has it.
+  const int made = ::open(path.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (made >= 0) ::close(made);
   return open_store(path, false);
 }
 
