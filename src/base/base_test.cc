@@ -260,6 +260,23 @@ TEST(File, WhatIsPrivateIsItsOwnersAlone) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(File, AHomeThatIsNotThereIsNone) {
+  const auto with = [](const char* name, const char* value, auto ask) {
+    const char* const before = std::getenv(name);
+    const std::string kept = before == nullptr ? "" : before;
+    value == nullptr ? unsetenv(name) : setenv(name, value, 1);
+    const std::string answer = ask();
+    before == nullptr ? unsetenv(name) : setenv(name, kept.c_str(), 1);
+    return answer;
+  };
+  const auto data_folder = [&](const char* home) {
+    return with("XDG_DATA_HOME", nullptr, [&] { return with("HOME", home, user_data_folder); });
+  };
+  EXPECT_EQ(data_folder("/"), "//.local/share/perfcast");
+  EXPECT_EQ(data_folder("/nowhere/at/all"), "");
+  EXPECT_EQ(data_folder(nullptr), "");
+}
+
 TEST(File, FullDiskLeavesTheOldFile) { EXPECT_EQ(write_file_atomically("/dev/full", "x").error().code, "file-error"); }
 
 std::string gzipped(const std::string& text) {

@@ -315,7 +315,10 @@ std::string user_folder(const char* variable, const char* below_home) {
   const char* given = std::getenv(variable);
   if (given != nullptr && *given != '\0') return std::string(given) + "/perfcast";
   const char* home = std::getenv("HOME");
-  return home == nullptr || *home == '\0' ? std::string() : std::string(home) + below_home + "/perfcast";
+  // One that isn't there is none: to make it, as root could, is nobody's wish.
+  std::error_code unknown;
+  const bool is_there = home != nullptr && *home != '\0' && std::filesystem::is_directory(home, unknown);
+  return is_there ? std::string(home) + below_home + "/perfcast" : std::string();
 }
 }  // namespace
 

@@ -187,6 +187,24 @@ double process_start_s() {
   return least;
 }
 
+// One byte through a pipe, whatever interrupts it.
+bool gives(int to) {
+  const char byte = 0;
+  ssize_t count = 0;
+  do {
+    count = write(to, &byte, 1);
+  } while (count < 0 && errno == EINTR);
+  return count == 1;
+}
+bool takes(int from) {
+  char byte = 0;
+  ssize_t count = 0;
+  do {
+    count = read(from, &byte, 1);
+  } while (count < 0 && errno == EINTR);
+  return count == 1;
+}
+
 // From a thread's write to another's return from a read that waits for it, over two pipes.
 double wake_up_s() {
   int there[2], back[2];
@@ -197,17 +215,13 @@ double wake_up_s() {
     return 0;
   }
   std::thread other([&] {
-    char byte = 0;
-    while (read(there[0], &byte, 1) == 1) {
-      if (write(back[1], &byte, 1) != 1) break;
-    }
+    while (takes(there[0]) && gives(back[1])) continue;
   });
   const double each_s = least_s(
       2 * kWakeUps,
       [&] {
-        char byte = 0;
         for (int i = 0; i < kWakeUps; ++i) {
-          if (write(there[1], &byte, 1) != 1 || read(back[0], &byte, 1) != 1) return false;
+          if (!gives(there[1]) || !takes(back[0])) return false;
         }
         return true;
       },
