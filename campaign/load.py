@@ -8,14 +8,17 @@ import subprocess
 import trial
 from verbs import environment
 
-# Commands with {threads}; what they print, or write into out, must not depend on it.
+# Commands with {threads}; what they write into out must not depend on it. A bundle holds the time of day: its forecasts are compared.
 SAME = {
-    "train forest": "{perfcast} train --corpus tiny.db --model forest --no-scores --threads {threads} -o out --quiet",
-    "train dwn": "{perfcast} train --corpus tiny.db --model dwn --config dwn.json --no-scores --threads {threads} -o out --quiet",
-    "train vae-dnn": "{perfcast} train --corpus tiny.db --model vae-dnn --config vae.json --no-scores --threads {threads} -o out --quiet",
+    "train forest": "{perfcast} train --corpus tiny.db --model forest --no-scores --threads {threads} -o b.pcb --quiet"
+                    " && {perfcast} predict --bundle b.pcb --profile tiny.json --json -o out",
+    "train dwn": "{perfcast} train --corpus tiny.db --model dwn --config dwn.json --no-scores --threads {threads} -o b.pcb --quiet"
+                    " && {perfcast} predict --bundle b.pcb --profile tiny.json --json -o out",
+    "train vae-dnn": "{perfcast} train --corpus tiny.db --model vae-dnn --config vae.json --no-scores --threads {threads} -o b.pcb --quiet"
+                    " && {perfcast} predict --bundle b.pcb --profile tiny.json --json -o out",
     "evaluate": "{perfcast} evaluate --corpus tiny.db --models mean,knn,forest --json --threads {threads} -o out --quiet",
     "schedule simulate": "{perfcast} schedule simulate --synthetic --jobs 500 --json --threads {threads} -o out --quiet",
-    "capacity": "{perfcast} capacity --synthetic --jobs 200 --prices prices.csv --objective mean-wait=60s --json --threads {threads} -o out --quiet",
+    "capacity": "{perfcast} capacity --synthetic --jobs 200 --objective mean-wait=100h --json --threads {threads} -o out --quiet",
     "capacity --llm": "{perfcast} capacity --llm llama3-8b --rate 5 --objective ttft=2s,tpot=100ms --json --threads {threads} -o out --quiet",
     "corpus map": "{perfcast} corpus map --corpus tiny.db --json --threads {threads} -o out --quiet",
 }
@@ -39,7 +42,7 @@ def without_time(text):
 def same_results(name, perfcast, base, here):
     wrong, first = [], None
     for threads in (1, 2, 8):
-        trial.fresh_folder(base, ["tiny.db", "dwn.json", "vae.json", "prices.csv"], here)
+        trial.fresh_folder(base, ["tiny.db", "tiny.json", "dwn.json", "vae.json"], here)
         status, printed = trial.run(SAME[name].replace("{threads}", str(threads)), perfcast, here)
         if status != 0:
             wrong.append(f"with {threads} threads it ends with {status}: {printed.strip()[-300:]}")

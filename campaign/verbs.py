@@ -172,8 +172,6 @@ def prepare(perfcast, folder):
         for n in range(30000):
             state = state * 1103515245 % 2**31 + 12345
             file.write(f"{1700000000 + 60 * n},{state % 1000 / 10},{state % 77 + (500 if n % 4000 > 3900 else 0)}\n")
-    with open(os.path.join(folder, "prices.csv"), "w", encoding="utf-8") as file:
-        file.write("platform,price\nfast,2\nslow,1\n")
     with open(os.path.join(folder, "new.json"), "w", encoding="utf-8") as file:
         json.dump({"name": "Example 800", "facts": {"max_hz": 3e9}}, file)
     with open(os.path.join(folder, "vae.json"), "w", encoding="utf-8") as file:
