@@ -13,7 +13,7 @@ PLACES = {
     "no home": "env -u HOME {c}",
     "one CPU": "taskset -c 0 {c}",
     "no ptrace, no perf_event": "{refuse} {c}",
-    "200 MB of memory": "sh -c 'ulimit -v 200000; exec \"$0\" \"$@\"' {c}",
+    "1 GB of memory": "sh -c 'ulimit -v 1000000; exec \"$0\" \"$@\"' {c}",
     "standard streams closed": "sh -c 'exec \"$0\" \"$@\" <&- >&- 2>&-' {c}",
 }
 CALLS = {"enospc": "No space left|disk is full|disk full|full", "enomem": "memory", "emfile": "[Tt]oo many open files|descriptor"}

@@ -265,7 +265,7 @@ TEST(File, AHomeThatIsNotThereIsNone) {
     const char* const before = std::getenv(name);
     const std::string kept = before == nullptr ? "" : before;
     value == nullptr ? unsetenv(name) : setenv(name, value, 1);
-    const std::string answer = ask();
+    std::string answer = ask();
     before == nullptr ? unsetenv(name) : setenv(name, kept.c_str(), 1);
     return answer;
   };
