@@ -48,7 +48,6 @@ std::string service_line(const ServingPlan& plan, const PlannedService& service)
   return service_words(plan, service) + ": " + join(parts, ", ");
 }
 
-// What goes wrong with a service; empty: nothing.
 // With as many digits as tell a missed share from what was asked for.
 std::string kept_text(const ObjectiveOutcome& outcome) {
   int decimals = 1;
@@ -59,6 +58,7 @@ std::string kept_text(const ObjectiveOutcome& outcome) {
   return percent(outcome.kept_share, decimals);
 }
 
+// What goes wrong with a service; empty: nothing.
 std::string miss_words(const ServingSummary& summary) {
   if (summary.pace == Pace::kFallsBehind) {
     return fmt::format("it falls behind: each second {} more requests are in it", human_number(summary.growth_per_s));

@@ -84,27 +84,49 @@ TEST(InstanceForecast, ThreadsAreThoseThatWantedToRun) {
   EXPECT_EQ(threads(0.5, 0.5), 1);  // one that waits for its turn
 }
 
-TEST(InstanceForecast, AllCoresAreWorthWhatApplicationsMadeOfThem) {
-  const Corpus corpus = synthetic_corpus({});
-  const auto table = make_training_table(corpus, {});
-  const auto bundle = train_bundle(*table, {.model = "mean", .coverage = 0.9, .fit = {}});
-  ASSERT_TRUE(bundle);
-  Bundle with = *bundle;
-  Server server;
-  server.vendor = "v";
-  server.name = "s";
-  server.platform = with.platforms[0].id;
-  server.vcpus = 8;
-  with.servers = {server};
-  const Profile profile = synthetic_profile({}, 11);
-  InstanceRow row;
-  row.server = server;
-  row.price_per_hour = 3.6;
-  const InstanceForecaster forecaster(with, profile, std::vector<double>(with.platforms.size(), 24), false);
-  forecaster.fill(row, 0.3, {.copies = std::nullopt, .all_cores = true});
-  EXPECT_FALSE(row.wall_s);  // nothing was timed there
-  row.server.facts = {{kAllCoresSlowdown, 2}, {kAllCoresDeviation, 0.1}, {kAllCoresFamilies, 10}};
-  forecaster.fill(row, 0.3, {.copies = std::nullopt, .all_cores = true});
+// Of programs that take 24 s on one core, on a server of eight vCPUs whose facts applications told, if they did.
+class AllCores : public testing::Test {
+ protected:
+  AllCores() {
+    const Corpus corpus = synthetic_corpus({});
+    const auto table = make_training_table(corpus, {});
+    auto trained = train_bundle(*table, {.model = "mean", .coverage = 0.9, .fit = {}});
+    EXPECT_TRUE(trained);
+    bundle_ = std::move(*trained);
+    Server server;
+    server.vendor = "v";
+    server.name = "s";
+    server.platform = bundle_.platforms[0].id;
+    server.vcpus = 8;
+    bundle_.servers = {server};
+  }
+  // Intervals of the profile's run: length, s, and threads that ran.
+  InstanceRow forecast(const std::map<std::string, double>& facts,
+                       const std::vector<std::pair<double, double>>& course = {}) const {
+    Profile profile = synthetic_profile({}, 11);
+    for (const auto& [length_s, threads] : course) {
+      CourseInterval interval;
+      interval.length_s = length_s;
+      interval.running_count = threads;
+      profile.course.push_back(interval);
+    }
+    InstanceRow row;
+    row.server = bundle_.servers.front();
+    row.server.facts = facts;
+    row.price_per_hour = 3.6;
+    const InstanceForecaster forecaster(bundle_, profile, std::vector<double>(bundle_.platforms.size(), 24), false);
+    forecaster.fill(row, 0.3, {.copies = std::nullopt, .all_cores = true});
+    return row;
+  }
+
+  Bundle bundle_;
+  const std::map<std::string, double> twice_ = {
+      {kAllCoresSlowdown, 2}, {kAllCoresDeviation, 0.1}, {kAllCoresFamilies, 10}};
+};
+
+TEST_F(AllCores, AreWorthWhatApplicationsMadeOfThem) {
+  EXPECT_FALSE(forecast({}).wall_s);  // nothing was timed there
+  const InstanceRow row = forecast(twice_);
   EXPECT_DOUBLE_EQ(row.wall_s.value(), 6);  // 24 s / 8 * 2
   EXPECT_EQ(row.copies, 1);
   EXPECT_DOUBLE_EQ(row.runs_per_hour.value(), 600);
@@ -114,37 +136,14 @@ TEST(InstanceForecast, AllCoresAreWorthWhatApplicationsMadeOfThem) {
 }
 
 // Half of the work with one thread alone: eight cores that are worth four take 24 s to 12 + 3 s.
-TEST(InstanceForecast, SerialWorkStaysSerialOnAllCores) {
-  const Corpus corpus = synthetic_corpus({});
-  const auto table = make_training_table(corpus, {});
-  const auto bundle = train_bundle(*table, {.model = "mean", .coverage = 0.9, .fit = {}});
-  ASSERT_TRUE(bundle);
-  Bundle with = *bundle;
-  Server server;
-  server.vendor = "v";
-  server.name = "s";
-  server.platform = with.platforms[0].id;
-  server.vcpus = 8;
-  server.facts = {{kAllCoresSlowdown, 2}, {kAllCoresDeviation, 0.1}, {kAllCoresFamilies, 10}};
-  with.servers = {server};
-  const auto wall = [&](std::vector<std::pair<double, double>> lengths_and_threads) {
-    Profile profile = synthetic_profile({}, 11);
-    for (const auto& [length_s, threads] : lengths_and_threads) {
-      CourseInterval interval;
-      interval.length_s = length_s;
-      interval.running_count = threads;
-      profile.course.push_back(interval);
-    }
-    InstanceRow row;
-    row.server = server;
-    const InstanceForecaster forecaster(with, profile, std::vector<double>(with.platforms.size(), 24), false);
-    forecaster.fill(row, 0.3, {.copies = std::nullopt, .all_cores = true});
-    return row.wall_s.value();
+TEST_F(AllCores, LeaveSerialWorkSerial) {
+  const auto wall_s = [&](const std::vector<std::pair<double, double>>& course) {
+    return forecast(twice_, course).wall_s.value();
   };
-  EXPECT_DOUBLE_EQ(wall({{12, 1}, {6, 2}}), 15);
-  EXPECT_DOUBLE_EQ(wall({{12, 2}}), 6);            // none of it alone
-  EXPECT_DOUBLE_EQ(wall({{12, 1.9}, {6, 2}}), 6);  // a short wait now and then is none
-  EXPECT_DOUBLE_EQ(wall({{24, 1}}), 6);            // nothing is known of a second thread
+  EXPECT_DOUBLE_EQ(wall_s({{12, 1}, {6, 2}}), 15);
+  EXPECT_DOUBLE_EQ(wall_s({{12, 2}}), 6);            // none of it alone
+  EXPECT_DOUBLE_EQ(wall_s({{12, 1.9}, {6, 2}}), 6);  // a short wait now and then is none
+  EXPECT_DOUBLE_EQ(wall_s({{24, 1}}), 6);            // nothing is known of a second thread
 }
 
 TEST(InstanceForecast, WithoutAScalingModelThereIsStillTheTimeOfARun) {
