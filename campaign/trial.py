@@ -82,6 +82,18 @@ def left_files(folder):
     return [f"left the file {name}" for name in found]
 
 
+def lost(folder, verb):
+    """What a run that ended well has reported as done and is not there."""
+    wrong = []
+    for name in verb.results:
+        path = os.path.join(folder, name)
+        if not os.path.exists(path):
+            wrong.append(f"reported as done and lost: {name}")
+        elif os.path.isfile(path) and os.path.getsize(path) == 0:
+            wrong.append(f"reported as done and empty: {name}")
+    return wrong or verb.whole(folder)
+
+
 def differences(folder, other, verb, perfcast):
     """What of the verb's results is not as in the other folder, where nothing was stopped."""
     wrong = []

@@ -1,6 +1,7 @@
 """The verbs that write, each with its inputs, its command and what must hold whenever it was stopped."""
 import csv
 import dataclasses
+import glob
 import io
 import json
 import math
@@ -11,6 +12,7 @@ import subprocess
 from typing import Callable, List, Optional
 
 REPOSITORY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+PROFILES = len(glob.glob(os.path.join(REPOSITORY, "data", "profiles", "apps", "*.json")))
 
 
 @dataclasses.dataclass
@@ -21,74 +23,64 @@ class Verb:
     again: the command that goes on or starts anew; it must succeed after any stop. None: the same command.
     same: files that the second command must leave exactly as a run without a stop does.
     show: a command whose output must be that after a run without a stop; for files that hold the time of day.
-    done: from what a run printed before it was stopped, what it reported as done; each must be found by `kept`.
+    results: what a run that ended well has written; each file must be there, and not be empty, whatever happens then.
+    whole: as check, of a run that ended well.
     """
     name: str
+    results: List[str]
     command: str
     inputs: List[str]
     check: Callable = lambda folder: []
     again: Optional[str] = None
     same: List[str] = dataclasses.field(default_factory=list)
     show: Optional[str] = None
-    done: Callable = lambda printed: []
-    kept: Callable = lambda folder: []
+    whole: Callable = lambda folder: []
     fails_with_result: bool = False  # status 1 without an error, where the result says that the run is not valid
 
 
-def whole_json(*names):
-    """Each file is absent, or JSON to its end."""
-    def check(folder):
-        wrong = []
-        for name in names:
-            path = os.path.join(folder, name)
-            if not os.path.exists(path):
-                continue
-            try:
-                json.load(open(path, encoding="utf-8"))
-            except ValueError as problem:
-                wrong.append(f"{name} is half written: {problem}")
-        return wrong
-    return check
-
-
-def ends_with(name, end):
-    """The file is absent, or ends as a whole one does."""
-    def check(folder):
-        path = os.path.join(folder, name)
-        if os.path.exists(path) and not open(path, "rb").read().rstrip().endswith(end):
-            return [f"{name} is half written"]
-        return []
-    return check
-
-
-def whole_csv(name):
+def where_there(name, judge):
+    """The file is absent, or what judge(bytes) says of it: what is wrong, or nothing."""
     def check(folder):
         path = os.path.join(folder, name)
         if not os.path.exists(path):
             return []
-        text = open(path, encoding="utf-8").read()
-        rows = list(csv.reader(io.StringIO(text)))
-        if not rows or not text.endswith("\n") or len({len(row) for row in rows}) != 1:
-            return [f"{name} is half written"]
-        return []
+        with open(path, "rb") as file:
+            wrong = judge(file.read())
+        return [f"{name}: {wrong}"] if wrong else []
     return check
+
+
+def whole_json(name):
+    def judge(content):
+        try:
+            json.loads(content)
+        except ValueError as problem:
+            return f"half written: {problem}"
+        return ""
+    return where_there(name, judge)
+
+
+def ends_with(name, end):
+    return where_there(name, lambda content: "" if content.rstrip().endswith(end) else "half written")
+
+
+def whole_csv(name):
+    def judge(content):
+        rows = list(csv.reader(io.StringIO(content.decode("utf-8"))))
+        return "" if rows and content.endswith(b"\n") and len({len(row) for row in rows}) == 1 else "half written"
+    return where_there(name, judge)
 
 
 def whole_lines(name):
     """A log of JSON lines: all but the last are whole; the last may be torn, as the writer goes on behind it."""
-    def check(folder):
-        path = os.path.join(folder, name)
-        if not os.path.exists(path):
-            return []
-        wrong = []
-        lines = open(path, "rb").read().split(b"\n")
-        for number, line in enumerate(lines[:-1], 1):
+    def judge(content):
+        for number, line in enumerate(content.split(b"\n")[:-1], 1):
             try:
                 json.loads(line)
             except ValueError:
-                wrong.append(f"line {number} of {name} is torn, and others follow")
-        return wrong
-    return check
+                return f"line {number} is torn, and others follow"
+        return ""
+    return where_there(name, judge)
 
 
 def opens(name, *allowed):
@@ -111,7 +103,7 @@ def corpus(name, programs, anywhere_between=False):
             opened = sqlite3.connect(path)
             sound = opened.execute("pragma integrity_check").fetchone()[0]
             tables = {row[0] for row in opened.execute("select name from sqlite_master where type = 'table'")}
-            found = opened.execute("select count(*) from programs").fetchone()[0] if "programs" in tables else 0
+            found = opened.execute("select count(*) from program").fetchone()[0] if "program" in tables else 0
             opened.close()
         except sqlite3.Error as problem:
             return [f"{name} can't be opened: {problem}"]
@@ -123,13 +115,6 @@ def corpus(name, programs, anywhere_between=False):
 
 def all_of(*checks):
     return lambda folder: [problem for check in checks for problem in check(folder)]
-
-
-def lines_of(name):
-    def kept(folder):
-        path = os.path.join(folder, name)
-        return open(path, encoding="utf-8", errors="replace").read().split("\n") if os.path.exists(path) else []
-    return kept
 
 
 def environment(folder, **more):
@@ -193,52 +178,52 @@ def writers(perfcast):
     info = (perfcast, "corpus", "info", "--corpus")
     loop = "sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'"
     return [
-        Verb("predict -o", "{perfcast} predict --bundle tiny.pcb --profile tiny.json --json -o out.json",
+        Verb("predict -o", ["out.json"], "{perfcast} predict --bundle tiny.pcb --profile tiny.json --json -o out.json",
              ["tiny.pcb", "tiny.json"], whole_json("out.json"), same=["out.json"]),
-        Verb("import", "{perfcast} import profiles profiles --corpus c.db --quiet", ["profiles"],
-             all_of(corpus("c.db", (0, 29, 30, 31)), opens("c.db", *info, "c.db"))),
-        Verb("corpus merge", "{perfcast} corpus merge tiny.db --corpus c.db", ["tiny.db"], corpus("c.db", (0, 24))),
-        Verb("corpus export", "{perfcast} corpus export out --corpus tiny.db", ["tiny.db"],
+        Verb("import", ["c.db"], "{perfcast} import profiles profiles --corpus c.db --quiet", ["profiles"],
+             all_of(corpus("c.db", (0, PROFILES)), opens("c.db", *info, "c.db")), whole=corpus("c.db", (PROFILES,))),
+        Verb("corpus merge", ["c.db"], "{perfcast} corpus merge tiny.db --corpus c.db", ["tiny.db"], corpus("c.db", (0, 24)), whole=corpus("c.db", (24,))),
+        Verb("corpus export", ["out"], "{perfcast} corpus export out --corpus tiny.db", ["tiny.db"],
              again="rm -rf out; {perfcast} corpus export out --corpus tiny.db"),
-        Verb("train", "{perfcast} train --corpus tiny.db --model dwn --config dwn.json --no-scores -o m.pcb --quiet",
+        Verb("train", ["m.pcb"], "{perfcast} train --corpus tiny.db --model dwn --config dwn.json --no-scores -o m.pcb --quiet",
              ["tiny.db", "dwn.json", "tiny.json"], opens("m.pcb", perfcast, "predict", "--bundle", "m.pcb", "--profile", "tiny.json"),
              show="{perfcast} predict --bundle m.pcb --profile tiny.json --json"),
-        Verb("train --checkpoint",
+        Verb("train --checkpoint", ["m.pcb"],
              "{perfcast} train --corpus tiny.db --model vae-dnn --config vae.json --checkpoint c.point --no-scores -o m.pcb --quiet",
              ["tiny.db", "vae.json", "tiny.json"],
              opens("m.pcb", perfcast, "predict", "--bundle", "m.pcb", "--profile", "tiny.json"),
              show="{perfcast} predict --bundle m.pcb --profile tiny.json --json"),
-        Verb("adapt", "{perfcast} adapt --bundle tiny.pcb --facts new.json -o new.pcb --quiet", ["tiny.pcb", "new.json", "tiny.json"],
+        Verb("adapt", ["new.pcb"], "{perfcast} adapt --bundle tiny.pcb --facts new.json -o new.pcb --quiet", ["tiny.pcb", "new.json", "tiny.json"],
              opens("new.pcb", perfcast, "predict", "--bundle", "new.pcb", "--profile", "tiny.json"),
              show="{perfcast} predict --bundle new.pcb --profile tiny.json --json"),
-        Verb("export", "{perfcast} export --bundle dwn.pcb --name best -o best.c --report report.txt", ["dwn.pcb"],
+        Verb("export", ["best.c"], "{perfcast} export --bundle dwn.pcb --name best -o best.c --report report.txt", ["dwn.pcb"],
              ends_with("best.c", b"}"), same=["best.c"]),
-        Verb("profile", "{perfcast} profile --quick -o p.json --quiet -- " + loop, [], whole_json("p.json")),
-        Verb("predict --save-profile",
+        Verb("profile", ["p.json"], "{perfcast} profile --quick -o p.json --quiet -- " + loop, [], whole_json("p.json")),
+        Verb("predict --save-profile", ["p.json", "out.json"],
              "{perfcast} predict --bundle tiny.pcb --quick --save-profile p.json --json -o out.json --quiet -- " + loop,
-             ["tiny.pcb"], whole_json("p.json", "out.json")),
-        Verb("diagnose", "{perfcast} diagnose --proofs none --json -o out.json --quiet -- " + loop, [], whole_json("out.json")),
-        Verb("collect --here",
+             ["tiny.pcb"], all_of(whole_json("p.json"), whole_json("out.json"))),
+        Verb("diagnose", ["out.json"], "{perfcast} diagnose --proofs none --json -o out.json --quiet -- " + loop, [], whole_json("out.json")),
+        Verb("collect --here", ["c.db"],
              "{perfcast} collect --here --suite suite.json --corpus c.db --profiles kept --repeats 1", ["suite.json"],
-             corpus("c.db", (4,), anywhere_between=True)),
-        Verb("tune", "{perfcast} tune --log l.jsonl --trials 6 --repeats 1 --time-limit 20s --knob n=1..9 --quiet --json -o out.json"
+             corpus("c.db", (4,), anywhere_between=True), whole=corpus("c.db", (4,))),
+        Verb("tune", ["l.jsonl", "out.json"], "{perfcast} tune --log l.jsonl --trials 6 --repeats 1 --time-limit 20s --knob n=1..9 --quiet --json -o out.json"
              " -- sh -c 'sleep 0.0{n}'", [], all_of(whole_lines("l.jsonl"), whole_json("out.json")),
              again="if [ -s l.jsonl ]; then {perfcast} tune --log l.jsonl --resume --trials 6 --repeats 1 --time-limit 20s --knob n=1..9"
              " --quiet --json -o out.json -- sh -c 'sleep 0.0{n}'; else rm -f l.jsonl; {perfcast} tune --log l.jsonl --trials 6 --repeats 1"
              " --time-limit 20s --knob n=1..9 --quiet --json -o out.json -- sh -c 'sleep 0.0{n}'; fi"),
-        Verb("compare", "rm -f l.jsonl; {perfcast} compare 'sleep 0.01' 'sleep 0.02' --time-limit 3s --log l.jsonl --quiet --json"
+        Verb("compare", ["l.jsonl", "out.json"], "rm -f l.jsonl; {perfcast} compare 'sleep 0.01' 'sleep 0.02' --time-limit 3s --log l.jsonl --quiet --json"
              " -o out.json || [ $? = 3 ]", [], all_of(whole_lines("l.jsonl"), whole_json("out.json"))),
-        Verb("bench run", "{perfcast} bench run --system null-endpoint:4,2ms --rate 50 --duration 1s --log log --no-energy --quiet"
+        Verb("bench run", ["log", "out.json"], "{perfcast} bench run --system null-endpoint:4,2ms --rate 50 --duration 1s --log log --no-energy --quiet"
              " --json -o out.json", [], whole_json("out.json"), fails_with_result=True),
-        Verb("watch --state", "{perfcast} watch rows.csv --state s.state --warm-up 2000 --quiet -o alerts.jsonl", ["rows.csv"],
+        Verb("watch --state", ["s.state", "alerts.jsonl"], "{perfcast} watch rows.csv --state s.state --warm-up 2000 --quiet -o alerts.jsonl", ["rows.csv"],
              whole_lines("alerts.jsonl")),
-        Verb("watch --report", "{perfcast} watch rows.csv --report page.html --warm-up 2000 --quiet -o alerts.jsonl", ["rows.csv"],
+        Verb("watch --report", ["page.html", "alerts.jsonl"], "{perfcast} watch rows.csv --report page.html --warm-up 2000 --quiet -o alerts.jsonl", ["rows.csv"],
              all_of(whole_lines("alerts.jsonl"), ends_with("page.html", b"</html>"))),
-        Verb("schedule simulate", "{perfcast} schedule simulate --synthetic --jobs 2000 --policies fcfs,easy,oracle --seeds 2"
+        Verb("schedule simulate", ["out.json", "jobs.csv", "page.html"], "{perfcast} schedule simulate --synthetic --jobs 2000 --policies fcfs,easy,oracle --seeds 2"
              " --jobs-csv jobs.csv --report page.html --quiet --json -o out.json", [],
              all_of(whole_json("out.json"), whole_csv("jobs.csv"), ends_with("page.html", b"</html>")), same=["jobs.csv"]),
-        Verb("llm serve-sim", "{perfcast} llm serve-sim llama3-8b --on H100 --rate 2 --requests 2000 --json -o out.json"
+        Verb("llm serve-sim", ["out.json", "page.html"], "{perfcast} llm serve-sim llama3-8b --on H100 --rate 2 --requests 2000 --json -o out.json"
              " --report page.html --quiet", [], all_of(whole_json("out.json"), ends_with("page.html", b"</html>"))),
-        Verb("power fit", "{perfcast} power fit --samples samples.csv -o model.json --quiet", ["samples.csv"], whole_json("model.json"),
+        Verb("power fit", ["model.json"], "{perfcast} power fit --samples samples.csv -o model.json --quiet", ["samples.csv"], whole_json("model.json"),
              same=["model.json"]),
     ]

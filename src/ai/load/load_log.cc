@@ -82,7 +82,9 @@ Result<std::unique_ptr<LoadLog>> LoadLog::create(const std::string& folder, int6
 
 LoadLog::~LoadLog() {
   for (const int descriptor : {samples_, detail_, accuracy_, summary_}) {
-    if (descriptor >= 0) ::close(descriptor);
+    if (descriptor < 0) continue;
+    ::fdatasync(descriptor);
+    ::close(descriptor);
   }
 }
 

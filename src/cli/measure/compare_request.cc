@@ -131,7 +131,9 @@ Result<measure::RevisionRequest> revision_request(const CompareArguments& argume
 }
 
 RunLog::~RunLog() {
-  if (descriptor_ >= 0) close(descriptor_);
+  if (descriptor_ < 0) return;
+  fdatasync(descriptor_);  // not after each run: that would disturb the next
+  close(descriptor_);
 }
 
 Status RunLog::open_at(const std::string& path) {

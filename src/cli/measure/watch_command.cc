@@ -156,6 +156,7 @@ class AlertOutput {
                   : measure::alert_text(alert, names)) +
         "\n";
     const bool written = std::fwrite(line.data(), 1, line.size(), file_) == line.size() && std::fflush(file_) == 0;
+    if (written && file_ != stdout) fdatasync(fileno(file_));  // a device has no such thing
     if (written) return {};
     if (errno != EPIPE) {
       return environment_error("cannot-write", std::string("cannot write alerts: ") + std::strerror(errno),

@@ -182,6 +182,7 @@ Status TrialLogFile::add(const std::string& line) {
     if (written < 0) return failed();
     done += static_cast<size_t>(written);
   }
+  fdatasync(descriptor_);  // a trial that was paid for outlasts a power loss, where the file system can
   return {};
 }
 
